@@ -1,0 +1,7 @@
+from django.apps import AppConfig
+
+
+class TrainingConfig(AppConfig):
+    name = "training_app"
+    verbose_name = "Training"
+    default_auto_field = "django.db.models.BigAutoField"
