@@ -6,6 +6,7 @@ edge (`services`) keeps them as blobs.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -128,3 +129,54 @@ class Trajectory:
     state_before: str                   # digests
     state_after: str
     seconds: float
+
+
+class UnknownVersion(ValueError):
+    """A record of a version this code does not read."""
+
+
+def to_json(value: Any) -> Any:
+    """A Trajectory, or any part of one, as JSON values."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: to_json(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): to_json(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [to_json(item) for item in value]
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return {"hex": bytes(value).hex()}
+    return value
+
+
+def from_json(row: Mapping[str, Any]) -> Trajectory:
+    """The inverse of `to_json` for a whole Trajectory. Raises `UnknownVersion`; TypeError on missing fields."""
+    if row.get("version") != VERSION:
+        raise UnknownVersion(f"this code reads trajectories of version {VERSION}, not {row.get('version')!r}")
+    return Trajectory(**{
+        **row,
+        "steps": tuple(step_from_json(step) for step in row["steps"]),
+        "outcome": Outcome(**row["outcome"]),
+        "criteria": tuple(row["criteria"]),
+    })
+
+
+def step_from_json(row: Mapping[str, Any]) -> Step:
+    """A Step as kept in a StepRow's blob."""
+    result = row["result"]
+    return Step(**{
+        **row,
+        "result": result_from_json(result) if result is not None else None,
+        "token_ids": tuple(row.get("token_ids", ())),
+        "logprobs": tuple(row.get("logprobs", ())),
+    })
+
+
+def result_from_json(row: Mapping[str, Any]) -> CellResult:
+    return CellResult(**{
+        **row,
+        "error": CellError(**row["error"]) if row["error"] is not None else None,
+        "calls": tuple(Call(**call) for call in row["calls"]),
+        "variables": tuple(Variable(**variable) for variable in row["variables"]),
+        "rows": tuple(RowChange(**change) for change in row["rows"]),
+        "files": tuple(FileChange(**change) for change in row["files"]),
+    })

@@ -1,0 +1,19 @@
+"""Errors of the training app. Each message is a sentence for a person: what, where, what to do."""
+
+from __future__ import annotations
+
+
+class TrainingError(Exception):
+    """The root: everything this app refuses or fails with on purpose."""
+
+
+class Refused(TrainingError):
+    """A launch that would be wrong or in vain; nothing was started and nothing was changed."""
+
+
+class TemplateRefused(Refused):
+    """A chat template from which no loss mask can be made."""
+
+
+class NoSpace(TrainingError):
+    """The disk would not hold the next checkpoint."""
