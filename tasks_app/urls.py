@@ -1,3 +1,5 @@
+"""Addresses of the tasks app."""
+
 from __future__ import annotations
 
 from django.urls import URLPattern

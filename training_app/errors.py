@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from tasks_app import errors
+
 
 class TrainingError(Exception):
     """The root: everything this app refuses or fails with on purpose."""
 
 
-class Refused(TrainingError):
+class Refused(errors.Refused, TrainingError):
     """A launch that would be wrong or in vain; nothing was started and nothing was changed."""
 
 
@@ -15,5 +17,5 @@ class TemplateRefused(Refused):
     """A chat template from which no loss mask can be made."""
 
 
-class NoSpace(TrainingError):
+class NoSpace(Refused):
     """The disk would not hold the next checkpoint."""

@@ -106,8 +106,13 @@ class Codec:
         """Ids and mask of a whole conversation. `sampled` gives, by message index, ids to be used as they are."""
         return self._assemble(messages, sampled or {}, prompt=False)
 
+    def rollout(self, messages: Sequence[Mapping[str, str]], sampled: Mapping[int, Sequence[int]]) -> Encoded:
+        """As `conversation`, with a mask over the sampled ids alone (an end-of-turn not sampled is not trained on)."""
+        return self._assemble(messages, sampled, prompt=False, only_sampled=True)
+
     def _assemble(
-        self, messages: Sequence[Mapping[str, str]], sampled: Mapping[int, Sequence[int]], *, prompt: bool
+        self, messages: Sequence[Mapping[str, str]], sampled: Mapping[int, Sequence[int]], *, prompt: bool,
+        only_sampled: bool = False,
     ) -> Encoded:
         ids: list[int] = []
         mask: list[bool] = []
@@ -127,5 +132,5 @@ class Codec:
             else:
                 piece = self.encode(messages[part.message]["content"])
             ids.extend(piece)
-            mask.extend([part.trained] * len(piece))
+            mask.extend([part.trained and (not only_sampled or part.message in sampled)] * len(piece))
         return Encoded(tuple(ids), tuple(mask), used)

@@ -1,6 +1,7 @@
 """Session: one episode's kernel, tools and workspace, wherever they live.
 
 `KernelSession` (this host) and `HostSession` (over the host's socket) meet this protocol and one contract suite.
+Both raise the faults of `sandbox_app.errors`; what the policy's code did wrong is in the `CellResult`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class Limits:
     workspace: int = 64 * 1024**2
     output: int = 4 * 1024**2           # kept in full up to here; more ends the cell as output_limit
     returned_characters: int = 50_000   # first 70 %, last 30 %, the cut named
-    calls: int = 200                    # per episode
+    calls: int = 2_000                  # per episode; ten times what references need at v3
     steps: int = 30
 
 
@@ -58,3 +59,10 @@ class Session(Protocol):
 
     async def close(self) -> None:
         """End the kernel and all it started; idempotent."""
+
+
+class SessionFactory(Protocol):
+    """Where sessions come from: `LocalHost` in this process, `HostClient` over a host's socket."""
+
+    async def open(self, spec: SessionSpec) -> Session:
+        """A session with its kernel ready for the first cell. Raises `NoIsolation`, `StartFailed`, `SessionLost`."""

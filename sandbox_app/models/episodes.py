@@ -182,6 +182,7 @@ class StepRow(models.Model):
     changed_files = models.PositiveIntegerField(default=0)
     returned_tokens = models.PositiveIntegerField(default=0)
     kept_tokens = models.PositiveIntegerField(default=0)       # results that stayed in variables
+    touched = models.JSONField(default=list)        # tables and files it changed; read by steps.touched_from_json
     seconds = models.FloatField(default=0.0)
     body = models.CharField(max_length=64)                      # sha256 of the blob
 

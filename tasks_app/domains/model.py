@@ -30,11 +30,18 @@ class Reference:
     entity: str
     column: str
     evidence: str = ""
+    strict: bool = True         # False: values outside are accepted too (any e-mail address may be invited)
 
 
 @dataclass(frozen=True, slots=True)
 class Attr:
-    """One column. `path` is the JSON path in the published resource ("start.dateTime"), `column` its SQL name."""
+    """One column. `path` is the JSON path in the published resource ("organizer.email"), `column` its SQL name.
+
+    Special paths: "" is only in the URL (an event's calendarId); "." is the element itself (a part of repeated
+    scalars); "dueDate+dueTime" is {year month day} and {hours minutes} in one timestamp, the date alone where no time
+    is set; "start.dateTime|start.date" is one timestamp given under either name, by its length (10: a day).
+    A lone {year month day} has kind "date".
+    """
 
     path: str
     column: str
@@ -43,15 +50,19 @@ class Attr:
     enum: tuple[str, ...] = ()
     required: bool = False
     readonly: bool = False      # never accepted from a caller; set by tools
+    immutable: bool = False     # accepted on insert, not on update
     default: Json = None
     references: Reference | None = None
-    derived: str = ""           # what it is computed from ("count(Student)"), recomputed on growth
+    derived: str = ""           # "count(Student)", or a twin's column "Calendar.summary": stored, kept in step by tools
     description: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Parent:
-    """`segment` of the URL, the tool parameter that carries the parent's key, the entity and our column."""
+    """`segment` of the URL, the tool parameter that carries the parent's key, the entity and our column.
+
+    Parents of one entity with the same column are alternatives: the reference is polymorphic, no SQL foreign key.
+    """
 
     segment: str
     param: str
@@ -108,12 +119,23 @@ class Param:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A query parameter of a list that restricts rows: `column op value`, with the default that hides rows."""
+    """A query parameter of a list that restricts rows: `column op value`, with the default that hides rows.
+
+    flag_shows: rows whose `column` equals `hidden` are shown only if the parameter is true · flag_is: `values` maps
+    the parameter's words to the flag (LATE_ONLY → true) · search: any of `columns` contains the words, case folded
+    ("EventAttendee.email" is a part's column) · rank: at least as high in `values`, a list from low to high ·
+    property: "name=value" of a JSON object column. `via` names a child entity one of whose rows must match (courses
+    that have a student).
+    """
 
     param: str
     column: str
-    op: Literal["eq", "in", "ge", "gt", "le", "lt", "contains", "flag_shows"]
+    op: Literal["eq", "in", "ge", "gt", "le", "lt", "contains", "flag_shows", "flag_is", "search", "rank", "property"]
     default: Json = None        # e.g. ["PUBLISHED"]: what the list shows when the parameter is not given
+    hidden: Json = None
+    values: Json = None
+    columns: tuple[str, ...] = ()
+    via: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +261,7 @@ def _op(row: Json) -> Op:
         "effect": Effect(**row["effect"]),
         "params": _tuple(Param, row["params"]),
         "paging": Paging(**paging) if paging else None,
-        "filters": _tuple(Filter, row.get("filters", [])),
+        "filters": tuple(Filter(**{**f, "columns": tuple(f.get("columns", ()))}) for f in row.get("filters", [])),
         "preconditions": tuple(row.get("preconditions", ())),
         "errors": _tuple(ErrorCase, row.get("errors", [])),
     })

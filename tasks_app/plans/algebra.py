@@ -12,9 +12,10 @@
     Expr  ("col", name) ("lit", value) ("param", name) ("cmp", op, a, b) with op in = != < <= > >=
           ("and", e, …) ("or", e, …) ("not", e) ("in", e, (value, …)) ("null", e)
           ("op", "+" | "-" | "*" | "/", a, b) ("case", ((condition, value), …), otherwise) ("fn", name, arg, …)
-    fn    lower(text) concat(x, …) length(text) contains(text, part) starts(text, prefix) coalesce(x, y) round(x, n)
+    fn    lower(text) concat(x, …) length(text) contains(text, part) starts_with(text, x) ends_with(text, x)
+          coalesce(x, y) round(x, n)
           date(time) local_date(time, zone) local_time(time, zone) weekday(date or time: 0 Monday)
-          add_days(time or date, n) add_minutes(time, n) minutes_between(earlier, later)
+          add_days(time or date, n) add_minutes(time, n) minutes(earlier, later)
 
 The algebra is two-valued: a comparison with null is false, `not` of it is true; != of null and anything is false.
 Sorting puts nulls last in either direction; aggregates skip nulls, and of nothing are null (count 0, sum 0). "/" is

@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import Q
 
 from tasks_app.models import LeasedJob
+from tasks_app.models.jobs import TERMINAL
 
 
 class Snapshot(models.Model):
@@ -36,7 +37,9 @@ class TrainingRun(LeasedJob):
     kind = models.CharField(max_length=4, choices=[("sft", "SFT"), ("rl", "RL")])
     name = models.CharField(max_length=120)
     snapshot = models.ForeignKey(Snapshot, null=True, blank=True, on_delete=models.PROTECT, related_name="runs")
-    start_from = models.ForeignKey("Checkpoint", null=True, blank=True, on_delete=models.PROTECT, related_name="continued_by")
+    start_from = models.ForeignKey(
+        "Checkpoint", null=True, blank=True, on_delete=models.PROTECT, related_name="continued_by",
+    )
     config = models.JSONField(default=dict)
     folder = models.CharField(max_length=300, blank=True)
     launch_key = models.CharField(max_length=64, unique=True)   # the same form sent twice is one run
@@ -52,6 +55,18 @@ class TrainingRun(LeasedJob):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def stream(self) -> str:
+        return f"run:{self.pk}"
+
+    @property
+    def live(self) -> bool:
+        return self.state not in TERMINAL
+
+    @property
+    def label(self) -> str:
+        return {"sft": "SFT", "rl": "GRPO"}[self.kind]
 
 
 class Checkpoint(models.Model):
@@ -77,6 +92,9 @@ class Evaluation(LeasedJob):
     name = models.CharField(max_length=120)
     launch_key = models.CharField(max_length=64, unique=True)
     config = models.JSONField(default=dict)          # {checkpoints, tier, scale, n, seeds}
+    folder = models.CharField(max_length=300, blank=True)
+    ingested = models.PositiveIntegerField(default=0)           # bytes of metrics.jsonl already turned into rows
+    checkpoints = models.ManyToManyField(Checkpoint, related_name="evaluations")
     result = models.JSONField(default=dict)          # rows by policy: {passed, n, rate, low, high, infrastructure}; void + why
 
     class Meta:
@@ -85,11 +103,20 @@ class Evaluation(LeasedJob):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def stream(self) -> str:
+        return f"evaluation:{self.pk}"
+
+    @property
+    def live(self) -> bool:
+        return self.state not in TERMINAL
+
 
 class EvaluationEpisode(models.Model):
     evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="entries")
     episode = models.ForeignKey("sandbox_app.Episode", on_delete=models.CASCADE, related_name="+")
-    policy = models.CharField(max_length=120)        # "reference", "no_op", "checkpoint:<id>"
+    policy = models.CharField(max_length=120)        # "reference", "no_op", or a checkpoint's id
+    nothing_to_do = models.BooleanField(default=False)          # a no-op passes here, and rightly so
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["evaluation", "episode"], name="episode_once_per_evaluation")]

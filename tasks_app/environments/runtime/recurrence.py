@@ -3,18 +3,23 @@
 RFC 5545 as far as calendars of people use it: FREQ=DAILY, WEEKLY or MONTHLY (same day of the month), INTERVAL, COUNT,
 UNTIL, BYDAY with WEEKLY, and EXDATE lines. Occurrences are reckoned in the series' own time zone, so that 9 o'clock
 stays 9 o'clock over a change of the clocks. A series without an end is expanded for two years.
-`names` says which columns hold what: id scope series start start_day end end_day zone rule original original_day status.
+`names` says which columns hold what: id scope series rule start end zone original. A time of 20 characters is a moment
+in UTC, one of 10 a whole day.
+An occurrence that has no row of its own carries `_of`, the id of its series, whose guests it shares.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from tasks_app.environments.runtime.toolkit import ToolError, _find, _insert, _invalid, _rows, _select
+from tasks_app.environments.runtime.toolkit import (
+    _bounds, _day, _find, _insert, _invalid, _rows, _select, _token,
+)
 
 _WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _FOREVER = timedelta(days=730)
@@ -94,37 +99,32 @@ def _starts(first: datetime, lines: Sequence[str], horizon: datetime) -> Iterato
             yield moment
 
 
-def _stamp(moment: datetime) -> str:
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
 def _instances(series: Mapping[str, Any], names: Mapping[str, str], high: str | None = None) -> list[dict[str, Any]]:
     """The occurrences of a series as rows, those that start before `high` (a UTC stamp)."""
-    all_day = series[names["start"]] is None
-    begin = series[names["start_day"]] if all_day else series[names["start"]]
-    finish = series[names["end_day"]] if all_day else series[names["end"]]
-    first = datetime.fromisoformat(begin).replace(tzinfo=UTC)
-    length = datetime.fromisoformat(finish).replace(tzinfo=UTC) - first
-    zone = ZoneInfo(series[names["zone"]]) if names.get("zone") and series[names["zone"]] and not all_day else UTC
-    horizon = datetime.fromisoformat(high) if high else first + _FOREVER
-    made = []
-    for start in _starts(first.astimezone(zone), json.loads(series[names["rule"]]), min(horizon, first + _FOREVER)):
-        made.append(_instance(series, names, start, start + length, all_day))
-    return made
+    all_day = len(series[names["start"]]) == 10
+    first = _moment(series[names["start"]])
+    length = _moment(series[names["end"]]) - first
+    zone = ZoneInfo(series[names["zone"]]) if series.get(names.get("zone", "")) and not all_day else UTC
+    horizon = min(_moment(high), first + _FOREVER) if high else first + _FOREVER
+    lines = json.loads(series[names["rule"]])
+    return [_instance(series, names, start, length, all_day) for start in _starts(first.astimezone(zone), lines, horizon)]
 
 
 def _instance(
-    series: Mapping[str, Any], names: Mapping[str, str], start: datetime, end: datetime, all_day: bool,
+    series: Mapping[str, Any], names: Mapping[str, str], start: datetime, length: timedelta, all_day: bool,
 ) -> dict[str, Any]:
     suffix = start.strftime("%Y%m%d" if all_day else "%Y%m%dT%H%M%SZ")
-    row = {**series, names["id"]: f"{series[names['id']]}_{suffix}", names["series"]: series[names["id"]]}
-    row[names["rule"]] = None
-    day, stamp = start.strftime("%Y-%m-%d"), _stamp(start)
-    if all_day:
-        row.update({names["start_day"]: day, names["end_day"]: end.strftime("%Y-%m-%d"), names["original_day"]: day})
-    else:
-        row.update({names["start"]: stamp, names["end"]: _stamp(end), names["original"]: stamp})
-    return row
+    form = "%Y-%m-%d" if all_day else "%Y-%m-%dT%H:%M:%SZ"
+    begin = start.strftime(form)
+    return {
+        **series, "_of": series[names["id"]],
+        names["id"]: f"{series[names['id']]}_{suffix}", names["series"]: series[names["id"]], names["rule"]: None,
+        names["start"]: begin, names["end"]: (start + length).strftime(form), names["original"]: begin,
+    }
 
 
 def _series_rows(
@@ -135,10 +135,10 @@ def _series_rows(
     scope = series[names["scope"]]
     where = [f'"{names["scope"]}" = ?', f'"{names["series"]}" = ?']
     changed = _rows(db, table, columns, where, (scope, series[names["id"]]), f'"{names["id"]}"')
-    own = {row[names["original"]] or row[names["original_day"]]: row for row in changed}
+    own = {row[names["original"]]: row for row in changed}
     made = []
     for row in _instances(series, names, high):
-        made.append(own.pop(row[names["original"]] or row[names["original_day"]], row))
+        made.append(own.pop(row[names["original"]], row))
     return [*made, *own.values()]
 
 
@@ -168,22 +168,27 @@ def _own_row(
     """
     row = _find_instance(db, table, columns, where, names, noun)
     if _select(db, table, (names["id"],), where) is None:
-        _insert(db, table, row)
+        _insert(db, table, {column: row[column] for column in columns})
         for part, part_columns, scope, owner in parts:
             of_series = (row[names["scope"]], row[names["series"]])
             found = _rows(db, part, part_columns, [f'"{scope}" = ?', f'"{owner}" = ?'], of_series, f'"{owner}"')
             for copy in found:
                 _insert(db, part, {**copy, owner: row[names["id"]]})
+        row = _find(db, table, columns, where, noun)
     return row
 
 
+def _stamp(text: str) -> str:
+    """A stored time as a UTC stamp; a whole day begins (and, as an end, is over) at midnight UTC."""
+    return text if len(text) > 10 else f"{text}T00:00:00Z"
+
+
 def _begins(row: Mapping[str, Any], names: Mapping[str, str]) -> str:
-    """When an event begins, as a UTC stamp; a whole day begins at midnight UTC."""
-    return str(row[names["start"]] or f"{row[names['start_day']]}T00:00:00Z")
+    return _stamp(row[names["start"]])
 
 
 def _ends(row: Mapping[str, Any], names: Mapping[str, str]) -> str:
-    return str(row[names["end"]] or f"{row[names['end_day']]}T00:00:00Z")
+    return _stamp(row[names["end"]])
 
 
 def _within(row: Mapping[str, Any], names: Mapping[str, str], low: str | None, high: str | None) -> bool:
@@ -193,12 +198,13 @@ def _within(row: Mapping[str, Any], names: Mapping[str, str], low: str | None, h
 
 def _check_span(row: Mapping[str, Any], names: Mapping[str, str]) -> None:
     """An event has a start and an end of the same kind (moments or days), in this order."""
-    timed = row[names["start"]] is not None and row[names["end"]] is not None
-    days = row[names["start_day"]] is not None and row[names["end_day"]] is not None
-    if timed == days:
+    start, end = row.get(names["start"]), row.get(names["end"])
+    if start is None or end is None:
+        raise _invalid("an event needs a start and an end")
+    if len(start) != len(end):
         raise _invalid("start and end must both have a dateTime, or both have a date")
-    if _ends(row, names) < _begins(row, names):
-        raise ToolError("INVALID_ARGUMENT", f"the event would end ({_ends(row, names)}) before it starts")
+    if end < start:
+        raise _invalid(f"the event would end ({end}) before it starts ({start})")
 
 
 def _busy(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], low: str, high: str) -> list[dict[str, str]]:
@@ -211,3 +217,72 @@ def _busy(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], low: str,
         elif start < end:
             joined.append({"start": start, "end": end})
     return joined
+
+
+def _in_view(
+    db: Any, table: str, columns: Sequence[str], names: Mapping[str, str], where: Sequence[str], values: Sequence[Any],
+    span: tuple[str | None, str | None], *, single: bool,
+) -> list[dict[str, Any]]:
+    """Rows that meet the conditions and lie in the span; with `single` a series is shown as its instances.
+
+    Without `single`, a series is in the span if one of its instances is.
+    """
+    low, high = span
+    rows = _rows(db, table, columns, where, values, f'"{names["id"]}"')
+    shown = []
+    for row in rows:
+        if not row[names["rule"]]:
+            shown.extend([row] if (not single or not row[names["series"]]) and _within(row, names, low, high) else [])
+            continue
+        instances = _series_rows(db, table, columns, row, names, high) if single else _instances(row, names, high)
+        inside = [instance for instance in instances if _within(instance, names, low, high)]
+        shown.extend(inside if single else [row] * bool(inside))
+    return shown
+
+
+def _slice(
+    rows: Sequence[dict[str, Any]], args: Mapping[str, Any], paging: tuple[str, str, int, int],
+) -> tuple[list[dict[str, Any]], str | None]:
+    """One page of rows that are all at hand, as `_page` gives it."""
+    size, token, default, most = paging
+    offset, length = _bounds(args, size, token, default, most)
+    following = _token(args, size, token, offset + length) if len(rows) > offset + length else None
+    return list(rows[offset : offset + length]), following
+
+
+_TIME = re.compile(r"\b(?:at )?(\d{1,2})(?::(\d{2}))?\s*(am|pm)\b|\b(?:at )?(\d{1,2}):(\d{2})\b|\bat (\d{1,2})\b", re.IGNORECASE)
+_LENGTH = re.compile(r"\bfor (\d+)\s*(minutes?|min|hours?|h)\b", re.IGNORECASE)
+_DATE = re.compile(r"\b(?:on )?(\d{4}-\d{2}-\d{2}|today|tomorrow|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b", re.IGNORECASE)
+
+
+def _quick(text: str, now: str, zone: str) -> dict[str, str]:
+    """"Lunch with Ana on Friday at 12:30 for 45 minutes" → summary, start, end (an hour, or the whole day, if not said)."""
+    moment = _moment(now).astimezone(ZoneInfo(zone))
+    day = _said_day(_DATE.search(text), moment)
+    summary = text
+    clock, length = _TIME.search(text), _LENGTH.search(text)
+    for found in (_DATE.search(text), clock, length):
+        summary = summary.replace(found[0], "") if found else summary
+    summary = " ".join(summary.split()).strip(" ,;-") or text
+    if clock is None:
+        return {"summary": summary, "start": day.strftime("%Y-%m-%d"), "end": (day + timedelta(days=1)).strftime("%Y-%m-%d")}
+    hour, minute = int(clock[1] or clock[4] or clock[6]), int(clock[2] or clock[5] or 0)
+    if clock[3]:
+        hour = hour % 12 + (12 if clock[3].lower() == "pm" else 0)
+    if hour > 23 or minute > 59:
+        raise _invalid(f"text says {clock[0]!r}, which is no time of day")
+    start = day.replace(hour=hour, minute=minute, second=0, microsecond=0).astimezone(UTC)
+    minutes = int(length[1]) * (60 if length[2].lower().startswith("h") else 1) if length else 60
+    form = "%Y-%m-%dT%H:%M:%SZ"
+    return {"summary": summary, "start": start.strftime(form), "end": (start + timedelta(minutes=minutes)).strftime(form)}
+
+
+def _said_day(found: re.Match[str] | None, moment: datetime) -> datetime:
+    word = found[1].lower() if found else "today"
+    if word[0].isdigit():
+        given = datetime.fromisoformat(_day(word, "text"))
+        return moment.replace(year=given.year, month=given.month, day=given.day)
+    if word in ("today", "tomorrow"):
+        return moment + timedelta(days=int(word == "tomorrow"))
+    weekday = _WEEKDAYS.index(word[:2].upper())
+    return moment + timedelta(days=(weekday - moment.weekday()) % 7)

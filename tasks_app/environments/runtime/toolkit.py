@@ -161,9 +161,15 @@ def _date_of(moment: str | None) -> dict[str, int] | None:
 
 
 def _time_of(moment: str | None) -> dict[str, int] | None:
-    if moment is None:
+    """The time of day; None where only a date is set."""
+    if moment is None or len(moment) == 10:
         return None
     return {"hours": int(moment[11:13]), "minutes": int(moment[14:16])}
+
+
+def _day_or_moment(text: str | None, day: str, moment: str) -> dict[str, str] | None:
+    """A stored time under the name that fits it: 10 characters are a whole day."""
+    return None if text is None else {day if len(text) == 10 else moment: text}
 
 
 def _at(document: Any, path: str) -> Any:
@@ -178,10 +184,24 @@ def _columns(fields: Mapping[str, tuple[str, str]], document: Mapping[str, Any])
     """The columns that a published document gives; `fields` maps a JSON path to (column, kind)."""
     values: dict[str, Any] = {}
     for path, (column, kind) in fields.items():
-        value = _moment_of_parts(path, document) if "+" in path else _at(document, path)
+        value = _given(path, document)
         if value is not MISSING:
             values[column] = None if value is None else _to_column(kind, value, path, document)
     return values
+
+
+def _given(path: str, document: Any) -> Any:
+    if path == ".":
+        return document
+    if "+" in path:
+        return _moment_of_parts(path, document)
+    if "|" not in path:
+        return _at(document, path)
+    found = [value for value in (_at(document, name) for name in path.split("|")) if value is not MISSING]
+    said = [value for value in found if value is not None]
+    if len(said) > 1:
+        raise _invalid(f"give one of {path.replace('|', ', ')}, not both")
+    return said[0] if said else (None if found else MISSING)
 
 
 def _to_column(kind: str, value: Any, path: str, document: Mapping[str, Any]) -> Any:
@@ -189,12 +209,12 @@ def _to_column(kind: str, value: Any, path: str, document: Mapping[str, Any]) ->
         return int(value)
     if kind == "json":
         return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    if kind == "timestamp":
-        zone = _at(document, path.rpartition(".")[0] + ".timeZone") if "." in path else MISSING
+    if kind == "timestamp" and len(str(value)) > 10:
+        zone = _at(document, path.partition("|")[0].rpartition(".")[0] + ".timeZone") if "." in path else MISSING
         return _utc(value, path, None if zone is MISSING else zone)
-    if kind == "date":
+    if kind == "date" or ("|" in path or "+" in path):
         return _day(value, path)
-    return value
+    return _utc(value, path) if kind == "timestamp" else value
 
 
 def _day(value: Any, path: str) -> str:
@@ -207,7 +227,7 @@ def _day(value: Any, path: str) -> str:
 
 
 def _moment_of_parts(path: str, document: Mapping[str, Any]) -> Any:
-    """"dueDate+dueTime": one moment in UTC from a Date and a TimeOfDay; both must be given, or neither."""
+    """"dueDate+dueTime": one moment in UTC from a Date and a TimeOfDay, or the day where there is no time."""
     date_path, time_path = path.split("+")
     date, time = _at(document, date_path), _at(document, time_path)
     if date is MISSING and time is MISSING:
@@ -216,9 +236,9 @@ def _moment_of_parts(path: str, document: Mapping[str, Any]) -> Any:
         if time is None or time is MISSING:
             return None
         raise _invalid(f"{time_path} needs {date_path} beside it")
-    if time is None or time is MISSING:
-        raise _invalid(f"{date_path} needs {time_path} beside it")
     try:
+        if time is None or time is MISSING:
+            return datetime(date["year"], date["month"], date["day"]).strftime("%Y-%m-%d")
         moment = datetime(date["year"], date["month"], date["day"], time.get("hours", 0), time.get("minutes", 0))
     except (KeyError, TypeError, ValueError):
         raise _invalid(f"{date_path} {date!r} with {time_path} {time!r} is no moment") from None
@@ -343,11 +363,21 @@ def _one_of(column: str, values: Sequence[Any], where: list[str], parameters: li
     parameters.extend(values)
 
 
-def _contains(columns: Sequence[str], text: str, where: list[str], parameters: list[Any]) -> None:
-    """Every word of `text` must stand in one of the columns; case does not matter for Latin letters."""
-    for word in text.split():
-        where.append("(" + " OR ".join(f'instr(lower("{column}"), lower(?)) > 0' for column in columns) + ")")
-        parameters.extend(word for _ in columns)
+def _search(conditions: Sequence[str], text: str, where: list[str], parameters: list[Any]) -> None:
+    """Every word of `text` must meet one of the conditions; case does not matter for Latin letters."""
+    for word in text.lower().split():
+        where.append("(" + " OR ".join(conditions) + ")")
+        parameters.extend(word for _ in conditions)
+
+
+def _property(column: str, asked: Sequence[str], param: str, where: list[str], parameters: list[Any]) -> None:
+    """Each "name=value" must hold in the JSON object of `column`."""
+    for pair in asked:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise _invalid(f"{param} is {pair!r}; name=value is needed")
+        where.append(f'json_extract("{column}", ?) = ?')
+        parameters.extend((f'$."{name}"', value))
 
 
 def _order(asked: str, allowed: Mapping[str, str], param: str) -> str:
@@ -413,3 +443,49 @@ def _page(
 
 def _later(moment: str, seconds: int) -> str:
     return (datetime.fromisoformat(moment) + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _need(what: str, required: Sequence[str], row: Mapping[str, Any]) -> None:
+    """Columns that must have a value; the message names the first that has none."""
+    for column in required:
+        if row.get(column) is None:
+            raise _invalid(f"{what} needs a value for {column}")
+
+
+def _mine(db: Any, value: str) -> str:
+    """"me" is the acting user's id, "primary" the acting user's own calendar, whose id is their e-mail."""
+    session = _session(db)
+    return {"me": session["user_id"], "primary": session["email"]}.get(value, value)
+
+
+def _user(db: Any, value: str, table: str, key: str, email: str) -> str:
+    """A user by id, by e-mail address, or as "me"."""
+    if "@" in value and email:
+        row = _select(db, table, (key,), {email: value})
+        return value if row is None else str(row[key])
+    return _mine(db, value)
+
+
+def _touched(fields: Mapping[str, tuple[str, str]], paths: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """The fields that lie at, below or above one of the JSON paths."""
+
+    def meets(field: str, path: str) -> bool:
+        return field == path or field.startswith(path + ".") or path.startswith(field + ".")
+
+    paths = list(paths)
+    return {f: spec for f, spec in fields.items() if any(meets(piece, p) for piece in f.replace("|", "+").split("+") for p in paths)}
+
+
+def _changes(
+    fields: Mapping[str, tuple[str, str]], defaults: Mapping[str, Any], document: Mapping[str, Any],
+    paths: Iterable[str],
+) -> dict[str, Any]:
+    """New values of the columns that `paths` touch; what `document` leaves out or nulls goes back to its default."""
+    touched = _touched(fields, paths)
+    given = _columns(touched, document)
+    values = {column: given.get(column) for column, _ in touched.values()}
+    return {column: defaults[column] if value is None else value for column, value in values.items()}
+
+
+def _with_defaults(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    return {**defaults, **{column: value for column, value in given.items() if value is not None}}

@@ -1,28 +1,20 @@
-"""What the tasks app does across several rows: events of live streams, blobs, regenerations, task sets."""
+"""Events of live streams: written as rows, then those who follow are woken."""
 
 from __future__ import annotations
 
 import logging
-from pathlib import Path
 from typing import Any
 
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
-from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Max
 
-from tasks_app.blobs import Blobs
 from tasks_app.events import group_name
 from tasks_app.models import Event
 
 logger = logging.getLogger(__name__)
 INSERT_TRIES = 20
-
-
-def blobs() -> Blobs:
-    """The studio's own store of blobs."""
-    return Blobs(Path(settings.MEDIA_ROOT) / "blobs")
 
 
 def publish(stream: str, kind: str, data: dict[str, Any]) -> Event:

@@ -1,0 +1,70 @@
+"""HostKeeper: keeps the kernel host alive beside the sandbox worker, as its child, and ends it with the worker.
+
+A host that dies is started again after a pause that grows while it keeps dying. Limits: it watches one process by
+its exit alone; a host that hangs is noticed by the episodes' start deadline, as an infrastructure outcome.
+"""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+logger = logging.getLogger(__name__)
+PAUSES = (0.2, 1.0, 3.0, 10.0)
+STEADY = 30.0                        # seconds of life after which an earlier death is forgotten
+GRACE = 5.0
+
+
+class HostKeeper:
+    """`spawn` starts the host and returns its process."""
+
+    def __init__(self, spawn: Callable[[], subprocess.Popen[Any]]) -> None:
+        self._spawn = spawn
+        self._stopping = threading.Event()
+        self._process: subprocess.Popen[Any] | None = None
+        self._thread = threading.Thread(target=self._keep, name="kernel-host", daemon=True)
+
+    @property
+    def pid(self) -> int | None:
+        return None if self._process is None else self._process.pid
+
+    def start(self) -> None:
+        self._process = self._spawn()
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the host, by force after GRACE seconds; idempotent."""
+        self._stopping.set()
+        process = self._process
+        if process is None or process.poll() is not None:
+            return
+        process.terminate()
+        try:
+            process.wait(GRACE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def _keep(self) -> None:
+        deaths = 0
+        while not self._stopping.is_set():
+            started = time.monotonic()
+            process = self._process
+            code = process.wait() if process is not None else None
+            if self._stopping.is_set():
+                return
+            deaths = 0 if time.monotonic() - started > STEADY else deaths
+            pause = PAUSES[min(deaths, len(PAUSES) - 1)]
+            deaths += 1
+            logger.error("the kernel host ended with %s; it is started again in %s s", code, pause)
+            if self._stopping.wait(pause):
+                return
+            try:
+                self._process = self._spawn()
+            except OSError as error:
+                logger.error("the kernel host can't be started: %s", error)
+                self._process = None

@@ -1,0 +1,151 @@
+"""Privileges: the system calls that take a process its rights away. Standard library only (it runs before exec).
+
+Order matters: capabilities leave the bounding set before the uid changes; PDEATHSIG is set after the uid changes, which
+clears it; seccomp comes last, after no_new_privs.
+
+Not covered: kernel bugs reachable through allowed system calls, CPU side channels, CPU time (cells have time limits).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import resource
+import signal
+import struct
+
+CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x00020000, 0x04000000, 0x08000000
+CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
+NAMESPACES = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWPID | CLONE_NEWNET
+
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_CAPBSET_DROP = 1, 4, 24
+_PR_SET_SECCOMP, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 22, 36, 38
+_SECCOMP_MODE_FILTER = 2
+_ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
+_EPERM, _ENOSYS = 1, 38
+
+# System calls refused with EPERM: new namespaces and mounts, tracing, kernel keys and modules, io_uring and bpf.
+# Numbers by architecture; `clone` is refused only with CLONE_NEWUSER, `clone3` (flags unseen by a filter) not at all
+# there, so that the C library falls back to `clone`.
+_REFUSED = {
+    "x86_64": (
+        0xC000003E, 56, 435,
+        (101, 155, 161, 165, 166, 167, 168, 169, 175, 176, 246, 248, 249, 250, 272, 298, 303, 304, 308, 310, 311, 313,
+         320, 321, 323, 425, 426, 427, 428, 429, 430, 431, 432, 433, 442),
+    ),
+    "aarch64": (
+        0xC00000B7, 220, 435,
+        (117, 41, 51, 40, 39, 224, 225, 142, 105, 106, 104, 217, 218, 219, 97, 241, 264, 265, 268, 270, 271, 273,
+         294, 280, 282, 425, 426, 427, 428, 429, 430, 431, 432, 433, 442),
+    ),
+}
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def check(result: int, what: str) -> None:
+    """Raise OSError with `what` in its text when a libc call failed."""
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+
+
+def prctl(option: int, value: int, what: str, *more: int) -> None:
+    arguments = [ctypes.c_ulong(a) for a in (value, *more, 0, 0, 0)[:4]]
+    check(libc.prctl(option, *arguments), what)
+
+
+def die_with_parent() -> None:
+    prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, "PR_SET_PDEATHSIG")
+
+
+def adopt_orphans() -> None:
+    prctl(_PR_SET_CHILD_SUBREAPER, 1, "PR_SET_CHILD_SUBREAPER")
+
+
+def hide_from_siblings() -> None:
+    """No process of the same uid may trace this one or read its /proc files."""
+    prctl(_PR_SET_DUMPABLE, 0, "PR_SET_DUMPABLE")
+
+
+def unshare(*, as_root: bool) -> None:
+    """Enter new namespaces; as an ordinary user with a user namespace around them, mapped to uid 1000 inside."""
+    uid, gid = os.getuid(), os.getgid()
+    check(libc.unshare(NAMESPACES | (0 if as_root else CLONE_NEWUSER)), "unshare")
+    if not as_root:
+        for name, text in (("setgroups", "deny"), ("uid_map", f"1000 {uid} 1"), ("gid_map", f"1000 {gid} 1")):
+            with open(f"/proc/self/{name}", "w") as file:
+                file.write(text)
+
+
+def drop(uid: int | None) -> None:
+    """Lose every capability for good and become `uid` (None: stay who we are, as in a user namespace)."""
+    for capability in range(64):
+        if libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) < 0:
+            break  # past the last capability of this kernel
+    if uid is not None:
+        os.setgroups([])
+        os.setresgid(uid, uid, uid)
+        os.setresuid(uid, uid, uid)
+    header = struct.pack("=Ii", 0x20080522, 0)
+    check(libc.capset(header, struct.pack("=6I", 0, 0, 0, 0, 0, 0)), "capset")
+    prctl(_PR_SET_NO_NEW_PRIVS, 1, "PR_SET_NO_NEW_PRIVS")
+    die_with_parent()
+
+
+def limit(memory: int, processes: int, file_size: int) -> None:
+    """Bounds of one process. RLIMIT_DATA holds what is written to; address space leaves room for reservations."""
+    for kind, bound in (
+        (resource.RLIMIT_DATA, memory),
+        (resource.RLIMIT_AS, memory + 2 * 1024**3),
+        (resource.RLIMIT_NPROC, processes),
+        (resource.RLIMIT_FSIZE, file_size),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_NOFILE, 512),
+        (resource.RLIMIT_MEMLOCK, 0),
+        (resource.RLIMIT_MSGQUEUE, 0),
+    ):
+        resource.setrlimit(kind, (bound, bound))
+
+
+def _instruction(code: int, true: int, false: int, value: int) -> bytes:
+    return struct.pack("=HBBI", code, true, false, value)
+
+
+def filter_program(machine: str) -> bytes:
+    """The seccomp filter for an architecture, as BPF; b"" where we have no list (documented in `tier`)."""
+    if machine not in _REFUSED:
+        return b""
+    arch, clone, clone3, refused = _REFUSED[machine]
+    load, equal, greater_equal, any_bit, give = 0x20, 0x15, 0x35, 0x45, 0x06
+    steps = [
+        _instruction(load, 0, 0, 4),                      # architecture
+        _instruction(equal, 1, 0, arch),
+        _instruction(give, 0, 0, _KILL),
+        _instruction(load, 0, 0, 0),                      # number of the system call
+        _instruction(greater_equal, 0, 1, 0x40000000),    # x32 calls
+        _instruction(give, 0, 0, _ERRNO | _EPERM),
+        _instruction(equal, 0, 1, clone3),
+        _instruction(give, 0, 0, _ERRNO | _ENOSYS),
+    ]
+    for number in refused:
+        steps += [_instruction(equal, 0, 1, number), _instruction(give, 0, 0, _ERRNO | _EPERM)]
+    steps += [
+        _instruction(equal, 0, 3, clone),
+        _instruction(load, 0, 0, 16),                     # low half of the first argument: the flags
+        _instruction(any_bit, 0, 1, CLONE_NEWUSER),
+        _instruction(give, 0, 0, _ERRNO | _EPERM),
+        _instruction(give, 0, 0, _ALLOW),
+    ]
+    return b"".join(steps)
+
+
+def filter_calls() -> None:
+    """Refuse the system calls of the list from now on, children included. Needs no_new_privs."""
+    program = filter_program(platform.machine())
+    if not program:
+        return
+    buffer = ctypes.create_string_buffer(program, len(program))
+    header = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(buffer))
+    check(libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, header, 0, 0), "PR_SET_SECCOMP")

@@ -1,0 +1,189 @@
+"""Tool server: answers the calls of one kernel from the host's side, one thread an episode.
+
+What counts is kept here, out of the kernel's reach: the gate (no calls outside a running cell), the quota, the record of
+calls, the tables. A call runs within a savepoint, so that one that is refused leaves nothing behind. An exception that
+is no `ToolError` ends the episode as a fault of ours; it is not answered.
+
+Limits: a tool that does not come back holds its cell until the cell's time is over.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox_app.errors import SandboxFault, ToolFault
+from sandbox_app.toolserver import protocol
+from sandbox_app.toolserver.database import Database
+from sandbox_app.toolserver.toolbox import Toolbox
+from sandbox_app.trajectories import Call, RowChange
+from tasks_app.environments.state import State
+
+_PREVIEW = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class StepRecord:
+    """What the server saw during one cell. `violation` names a broken protocol, "" when there was none."""
+
+    calls: tuple[Call, ...]
+    rows: tuple[RowChange, ...]
+    variables: list[list[Any]] | None
+    peak: int
+    violation: str
+
+
+class ToolServer:
+    """`on_fault` is called from the server's thread, once."""
+
+    def __init__(
+        self, channel: socket.socket, toolbox: Toolbox, state: State, quota: int, on_fault: Callable[[], None],
+    ) -> None:
+        self._channel = channel
+        self._toolbox = toolbox
+        self._database = Database(state.image)
+        self._quota = quota
+        self._on_fault = on_fault
+        self._lock = threading.RLock()
+        self._on_call: Callable[[Call], None] | None = None
+        self._running = False
+        self._calls: list[Call] = []
+        self._total = 0
+        self._variables: list[list[Any]] | None = None
+        self._peak = 0
+        self._violation = ""
+        self.fault: SandboxFault | None = None
+        self.evidence = ""          # why the kernel's death may be its own doing
+        self.quota_reached = False
+        self.described = threading.Event()
+        self._thread = threading.Thread(target=self._serve, name="tool-server", daemon=True)
+
+    def start(self) -> None:
+        channel, self._channel = self._channel, self._channel.dup()
+        del channel  # closed by its owner; ours is closed in `close`
+        self._channel.setblocking(True)
+        self._thread.start()
+
+    def begin_step(self, on_call: Callable[[Call], None] | None) -> None:
+        """Open the gate for a cell."""
+        with self._lock:
+            self._calls, self._variables, self._on_call = [], None, on_call
+            self.described.clear()
+            self._database.begin()
+            self._running = True
+
+    def end_step(self) -> StepRecord:
+        """Shut the gate, after the call under way if there is one."""
+        with self._lock:
+            self._running, self._on_call = False, None
+            rows = self._database.end()
+            return StepRecord(tuple(self._calls), rows, self._variables, self._peak, self._violation)
+
+    def image(self) -> bytes:
+        with self._lock:
+            return self._database.image()
+
+    def close(self) -> None:
+        try:
+            self._channel.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            self._violation = self._violation or "closed"  # the kernel's end is gone already
+        if self._thread.is_alive():
+            self._thread.join(timeout=5)
+        self._channel.close()
+        with self._lock:
+            self._database.close()
+
+    def _serve(self) -> None:
+        try:
+            while (frame := protocol.receive(self._channel)) is not None:
+                if not self._handle(frame):
+                    return
+            self.evidence = self.evidence or "closed the tool channel"
+        except protocol.ProtocolError as fault:
+            self._violation = str(fault)
+            self.evidence = self.evidence or "broke the tool channel"
+            self._channel.close()
+        except OSError:
+            return  # the channel was closed: the episode is over
+        except Exception as fault:  # noqa: BLE001 - the thread's boundary: anything else here is a fault of ours
+            self._fail(SandboxFault(f"the tool server failed: {type(fault).__name__}: {fault}"))
+
+    def _handle(self, frame: dict[str, Any]) -> bool:
+        """Take one frame; False once the episode has failed."""
+        if "call" in frame:
+            return self._answer(str(frame["call"]), frame.get("arguments"), frame.get("id"))
+        if "variables" in frame:
+            described = frame["variables"]
+            with self._lock:
+                self._variables = described if isinstance(described, list) else None
+                self._peak = frame["peak"] if isinstance(frame.get("peak"), int) else 0
+            self.described.set()
+        elif "evidence" in frame:
+            self.evidence = self.evidence or str(frame["evidence"])[:80]
+        return True
+
+    def _answer(self, name: str, arguments: Any, number: Any) -> bool:
+        with self._lock:
+            if not self._running:
+                error = _error("FAILED_PRECONDITION", "tools can only be called while a cell is running")
+                protocol.send(self._channel, {"id": number, "ok": False, "error": error})
+                return True
+            begun = time.perf_counter()
+            answer = self._refusal(name, arguments) or self._call(name, arguments)
+            if answer is None:
+                return False
+            size = protocol.send(self._channel, {**answer, "id": number})
+            self._record(name, arguments, answer, size, (time.perf_counter() - begun) * 1_000)
+        return True
+
+    def _refusal(self, name: str, arguments: Any) -> dict[str, Any] | None:
+        """Why a call is not even tried: no such tool, no such form, or the quota is used up."""
+        if name not in self._toolbox.functions:
+            known = ", ".join(self._toolbox.functions)
+            return {"ok": False, "error": _error("NOT_FOUND", f"there is no tool {name[:80]!r}; there are: {known}")}
+        if not isinstance(arguments, dict):
+            return {"ok": False, "error": _error("INVALID_ARGUMENT", "arguments must be an object")}
+        self._total += 1
+        if self._total > self._quota:
+            self.quota_reached = True
+            text = f"the limit of {self._quota} tool calls is reached"
+            return {"ok": False, "error": _error("RESOURCE_EXHAUSTED", text)}
+        return None
+
+    def _call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any] | None:
+        """Run the tool; None when it raised what it does not declare."""
+        try:
+            with self._database.connection:
+                value = self._toolbox.functions[name](self._database.connection, **arguments)
+            json.dumps(value)
+        except self._toolbox.error as refused:
+            code, message = str(getattr(refused, "code", "UNKNOWN")), str(getattr(refused, "message", refused))
+            return {"ok": False, "error": _error(code, message, bool(getattr(refused, "retryable", False)))}
+        except Exception as fault:  # noqa: BLE001 - the boundary to generated code; the episode ends by it
+            self._fail(ToolFault(f"{name} raised {type(fault).__name__}: {fault}"))
+            return None
+        return {"ok": True, "value": value}
+
+    def _record(self, name: str, arguments: Any, answer: dict[str, Any], size: int, milliseconds: float) -> None:
+        preview = json.dumps(answer["value"], ensure_ascii=False)[:_PREVIEW] if answer["ok"] else ""
+        writes = bool(self._toolbox.specs.get(name, {}).get("writes", False))
+        kept = arguments if isinstance(arguments, dict) else {}
+        call = Call(name, kept, answer["ok"], preview, size, answer.get("error"), milliseconds, writes)
+        self._calls.append(call)
+        if self._on_call is not None:
+            self._on_call(call)
+
+    def _fail(self, fault: SandboxFault) -> None:
+        if self.fault is None:
+            self.fault = fault
+            self._on_fault()
+
+
+def _error(code: str, message: str, retryable: bool = False) -> dict[str, Any]:
+    return {"code": code, "message": message, "retryable": retryable}

@@ -1,0 +1,241 @@
+"""Ops that read → functions of tools.py: one document, lists with their filters, pages and order, singletons.
+
+Each function here takes an Op and gives the lines of its body; `args` are checked arguments, `db` the connection.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tasks_app.domains.model import DomainModel, Entity, Filter, Op, Param
+from tasks_app.environments.compile_documents import constant, literal, noun
+from tasks_app.environments.compile_schema import foreign_keys
+
+_COMPARE = {"eq": "=", "ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
+
+
+def value_of(param: Param, entity: Entity, model: DomainModel) -> str:
+    """The argument as a column holds it: "me", "primary" and e-mails of users are resolved to keys."""
+    value = f"args[{literal(param.name)}]"
+    users = [e for e in model.entities if e.name == _referenced(param, entity) and e.attrs]
+    says = param.description
+    if users and '"me"' in says:
+        email = next((a.column for a in users[0].attrs if a.role == "email" or "email" in a.column), "")
+        return f'_user(db, {value}, "{users[0].table}", "{users[0].own_key}", "{email}")'
+    if '"me"' in says or '"primary"' in says or "`primary`" in says:
+        return f"_mine(db, {value})"
+    return value
+
+
+def _referenced(param: Param, entity: Entity) -> str:
+    for attr in entity.attrs:
+        if attr.column == param.column:
+            return attr.references.entity if attr.references else entity.name
+    return ""
+
+
+def path_params(op: Op) -> tuple[Param, ...]:
+    return tuple(p for p in op.params if p.where == "path" and p.column)
+
+
+def key_where(op: Op, entity: Entity, model: DomainModel) -> str:
+    """The dictionary of conditions that the path of the method gives."""
+    pairs = [f"{literal(p.column)}: {value_of(p, entity, model)}" for p in path_params(op)]
+    return "{" + ", ".join(pairs) + "}"
+
+
+def parent_checks(op: Op, entity: Entity, model: DomainModel) -> Iterator[str]:
+    """NOT_FOUND when a parent named in the path does not exist; a wildcard asks for none."""
+    columns = {p.column: p for p in path_params(op)}
+    for parent in entity.parents:
+        target = next((e for e in model.entities if e.name == parent.entity and e.kind != "value"), None)
+        if target is None or parent.column not in columns or _is_own_key(parent.column, entity, op):
+            continue
+        where: dict[str, str] = {}
+        for column in target.key:
+            source = parent.column if column == target.own_key else column
+            if source in columns and columns[source].name != op.wildcard:
+                where[column] = value_of(columns[source], entity, model)
+        if set(where) == set(target.key):
+            pairs = ", ".join(f"{literal(k)}: {v}" for k, v in where.items())
+            yield f'_require(db, "{target.table}", {{{pairs}}}, "{noun(target)}")'
+
+
+def _is_own_key(column: str, entity: Entity, op: Op) -> bool:
+    return column == entity.own_key and op.effect.kind not in ("list", "insert", "import", "quick_add", "copy")
+
+
+def read_one(op: Op, model: DomainModel) -> Iterator[str]:
+    entity = model.entity(op.entity)
+    if "constant" in op.effect.detail:
+        yield f"return {literal(op.effect.detail['constant'])}"
+        return
+    yield f"where = {key_where(op, entity, model)}"
+    if entity.kind == "singleton":
+        yield from parent_checks(op, entity, model)
+        yield f'row = _select(db, "{entity.table}", {constant(entity)}, where)'
+        yield f"return {{}} if row is None else _{entity.table}_document(db, row)"
+    else:
+        yield f'row = _find(db, "{entity.table}", {constant(entity)}, where, "{noun(entity)}")'
+        yield f"return _{entity.table}_document(db, row)"
+
+
+def read_list(op: Op, model: DomainModel) -> Iterator[str]:
+    entity = model.entity(op.entity)
+    yield from list_conditions(op, entity, model)
+    yield from order_lines(op, entity)
+    if op.paging:
+        p = op.paging
+        paging = literal((p.size_param, p.token_param, p.default_size, p.max_size))
+        yield f'rows, following = _page(db, "{entity.table}", {constant(entity)}, where, values, order, args, {paging})'
+    else:
+        yield f'rows = _rows(db, "{entity.table}", {constant(entity)}, where, values, order)'
+    yield from list_answer(op, entity)
+
+
+def list_answer(op: Op, entity: Entity) -> Iterator[str]:
+    following = f", {literal(op.paging.next_token)}: following" if op.paging else ""
+    items = op.items_key or "items"
+    yield f"return _published({{{literal(items)}: [_{entity.table}_document(db, row) for row in rows]{following}}})"
+
+
+def list_conditions(op: Op, entity: Entity, model: DomainModel) -> Iterator[str]:
+    yield from parent_checks(op, entity, model)
+    yield "where, values = [], []"
+    for param in path_params(op):
+        condition = f"where.append('\"{param.column}\" = ?')"
+        value = f"values.append({value_of(param, entity, model)})"
+        if param.name == op.wildcard:
+            yield f'if args[{literal(param.name)}] != "-":'
+            yield f"    {condition}"
+            yield f"    {value}"
+        else:
+            yield condition
+            yield value
+    for name, filters in _by_param(op).items():
+        yield from _filter(name, filters, op, entity, model)
+
+
+def _by_param(op: Op) -> dict[str, list[Filter]]:
+    grouped: dict[str, list[Filter]] = {}
+    for item in op.filters:
+        grouped.setdefault(item.param, []).append(item)
+    return grouped
+
+
+def _filter(name: str, filters: list[Filter], op: Op, entity: Entity, model: DomainModel) -> Iterator[str]:
+    first = filters[0]
+    param = next((p for p in op.params if p.name == name), None)
+    if first.op == "flag_shows":
+        for item in filters:
+            yield f"if not args.get({literal(name)}):"
+            yield f"    where.append({hidden_condition(item, entity)!r})"
+        return
+    if param is None:
+        raise ValueError(f"{op.tool}: the filter {name} names no parameter")
+    yield f"if {literal(name)} in args:"
+    for item in filters:
+        yield from (f"    {line}" for line in _condition(item, param, entity, model))
+    for item in filters:
+        if item.default is not None:
+            yield "else:  # what the service shows when it is not asked for more"
+            yield f"    _one_of({literal(item.column)}, {literal(as_list(item.default))}, where, values)"
+
+
+def as_list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def hidden_condition(item: Filter, entity: Entity) -> str:
+    """Rows that stay hidden until the flag asks for them."""
+    if entity.attr(item.column).kind == "boolean":
+        return f'"{item.column}" = {int(not item.hidden)}'
+    hidden = ", ".join("'" + str(value).replace("'", "''") + "'" for value in as_list(item.hidden))
+    return f"coalesce(\"{item.column}\", '') NOT IN ({hidden})"
+
+
+def _condition(item: Filter, param: Param, entity: Entity, model: DomainModel) -> Iterator[str]:
+    value = value_of(param, entity, model)
+    column = literal(item.column)
+    if item.op in ("search", "contains"):
+        conditions = [_holds_word(c, entity, model) for c in item.columns or (item.column,)]
+        yield f"_search({literal(conditions)}, {value}, where, values)"
+    elif item.op == "property":
+        yield f"_property({column}, {value}, {literal(param.name)}, where, values)"
+    elif item.op == "in":
+        yield f"_one_of({column}, {value}, where, values)"
+    elif item.op == "rank":
+        yield f"ranks = {literal(as_list(item.values))}"
+        yield f"_one_of({column}, ranks[ranks.index({value}):] if {value} in ranks else ranks, where, values)"
+    elif item.op == "flag_is":
+        yield f"wanted = {literal({w: int(v) for w, v in item.values.items()})}.get({value})"
+        yield "if wanted is not None:"
+        yield f"    where.append('\"{item.column}\" = ?')"
+        yield "    values.append(wanted)"
+    elif item.via:
+        yield f"where.append({_through(item, entity, model)!r})"
+        yield f"values.append({value})"
+    else:
+        yield from _comparison(item, param, entity, value)
+
+
+def _comparison(item: Filter, param: Param, entity: Entity, value: str) -> Iterator[str]:
+    if entity.attr(item.column).kind == "timestamp":
+        value = f"_utc({value}, {literal(param.name)})"
+    yield f"where.append('\"{item.column}\" {_COMPARE[item.op]} ?')"
+    yield f"values.append({value})"
+
+
+def _link(child: Entity, entity: Entity, model: DomainModel) -> str:
+    """Condition that rows of `child` belong to the row of `entity` at hand."""
+    for key in foreign_keys(child, model):
+        if key.target.name == entity.name:
+            return " AND ".join(f'"{child.table}"."{c}" = "{entity.table}"."{t}"'
+                                for c, t in zip(key.columns, key.target_columns, strict=True))
+    raise ValueError(f"{child.name} has no foreign key to {entity.name}")
+
+
+def _through(item: Filter, entity: Entity, model: DomainModel) -> str:
+    child = model.entity(item.via)
+    return f'EXISTS (SELECT 1 FROM "{child.table}" WHERE {_link(child, entity, model)} AND "{item.column}" = ?)'
+
+
+def _holds_word(column: str, entity: Entity, model: DomainModel) -> str:
+    owner, _, name = column.rpartition(".")
+    if not owner:
+        return f'instr(lower("{name}"), ?) > 0'
+    part = model.entity(owner)
+    return (f'EXISTS (SELECT 1 FROM "{part.table}" WHERE {_link(part, entity, model)} '
+            f'AND instr(lower("{part.table}"."{name}"), ?) > 0)')
+
+
+def default_order(op: Op, entity: Entity) -> str:
+    terms = [f'"{column}" {direction}' for column, direction in op.effect.detail.get("order", ())]
+    given = {column for column, _ in op.effect.detail.get("order", ())}
+    own = [column for column in (entity.own_key, *entity.key) if column and column not in given]
+    return ", ".join([*terms, *(f'"{column}"' for column in dict.fromkeys(own))])
+
+
+def order_lines(op: Op, entity: Entity) -> Iterator[str]:
+    order = default_order(op, entity)
+    yield f"order = {order!r}"
+    if not op.order_param:
+        return
+    allowed = order_names(op, entity)
+    yield f"if args.get({literal(op.order_param)}):"
+    yield (f"    order = _order(args[{literal(op.order_param)}], {literal(allowed)}, {literal(op.order_param)}) "
+           f'+ {", " + tie_break(entity)!r}')
+
+
+def tie_break(entity: Entity) -> str:
+    return ", ".join(f'"{column}"' for column in dict.fromkeys(c for c in (entity.own_key, *entity.key) if c))
+
+
+def order_names(op: Op, entity: Entity) -> dict[str, str]:
+    """Published names one may order by → columns; from the detail, else every time of the entity."""
+    orders: Mapping[str, Any] = op.effect.detail.get("orders", {})
+    if orders:
+        return {name: value if isinstance(value, str) else value[0][0] for name, value in orders.items()}
+    return {re.split(r"[+|.]", a.path)[0]: a.column for a in entity.attrs if a.kind == "timestamp"}
