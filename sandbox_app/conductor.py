@@ -118,7 +118,7 @@ class Conductor:
         return not self._thread.is_alive()
 
     def take(self, wait: float) -> list[Observation]:
-        """What was seen, at most `wait` seconds from now; printed texts, and calls, that follow each other are joined."""
+        """What was seen, after `wait` seconds; printed texts, and calls, that follow each other are joined."""
         time.sleep(wait)
         found: list[Observation] = []
         while not self._seen.empty():
@@ -155,7 +155,7 @@ class Conductor:
     def _run(self) -> None:
         try:
             self._trajectory = asyncio.run(self._main())
-        except BaseException as error:      # crosses to the job's thread, which raises it in `result`
+        except BaseException as error:  # noqa: BLE001  (crosses to the job's thread, which raises it in `result`)
             self._raised = error
 
     async def _main(self) -> Trajectory:

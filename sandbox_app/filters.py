@@ -1,4 +1,4 @@
-"""EpisodeFilter: what a list of episodes is narrowed by, as the page's address says it. Pure: parsed, printed, described.
+"""EpisodeFilter: what narrows a list of episodes, as the page's address says it. Pure: parsed, printed, described.
 
 One parser serves the list, the review queue, the bulk preview and the API, so that the filter a page shows is the
 filter that its action uses. Unknown values are refused with the known ones; unknown names are left to other readers

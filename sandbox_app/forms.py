@@ -6,7 +6,6 @@ import secrets
 from typing import Any
 
 from django import forms
-
 from sandbox_app.models import Review, ReviewReason
 from sandbox_app.services.episodes import faults
 from tasks_app.models import Task
@@ -19,7 +18,9 @@ class RunForm(forms.Form):
     scale = forms.ChoiceField(label="Scale")
     policy = forms.ChoiceField(choices=RUNNABLE, initial="reference")
     fault = forms.ChoiceField(required=False, help_text="what the scripted policy does wrong")
-    seed = forms.IntegerField(required=False, min_value=0, max_value=2**31 - 1, help_text="empty: the seed it was proven at")
+    seed = forms.IntegerField(
+        required=False, min_value=0, max_value=2**31 - 1, help_text="empty: the seed it was proven at",
+    )
     request_key = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)
 
     def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:

@@ -29,8 +29,9 @@ class HostKeeper:
         self._thread = threading.Thread(target=self._keep, name="kernel-host", daemon=True)
 
     @property
-    def pid(self) -> int | None:
-        return None if self._process is None else self._process.pid
+    def process(self) -> subprocess.Popen[Any] | None:
+        """The host as it runs now; None before the start, or while it can't be started."""
+        return self._process
 
     def start(self) -> None:
         self._process = self._spawn()

@@ -7,7 +7,6 @@ from typing import Any
 from celery import shared_task
 from celery.signals import worker_init, worker_shutdown
 from django.conf import settings
-
 from sandbox_app.hostkeeper import HostKeeper
 from sandbox_app.models import Episode
 
@@ -15,7 +14,7 @@ QUEUE = "sandbox"
 _keepers: list[HostKeeper] = []      # of this process: at most one
 
 
-@shared_task(queue=QUEUE, acks_late=True, ignore_result=True)
+@shared_task(acks_late=True, ignore_result=True)
 def run_episode_job(episode_id: str) -> None:
     from sandbox_app.services import run
 

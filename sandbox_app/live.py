@@ -1,4 +1,4 @@
-"""The step that is running now, told from the events of an episode's stream, so that a reload shows what was on screen."""
+"""The step that is running now, told from the events of its stream, so that a reload shows what was on screen."""
 
 from __future__ import annotations
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from sandbox_app.interfaces import OPEN, observation
-from sandbox_app.trajectories import RowChange, Step
 from sandbox_app.storing import storable
+from sandbox_app.trajectories import RowChange, Step
 
 TITLE = 90
 CHARACTERS_A_TOKEN = 4
@@ -143,7 +143,7 @@ class ChangedTable:
 
 
 def changed_tables(changes: Sequence[RowChange]) -> tuple[ChangedTable, ...]:
-    """Changes by table, in the order of the first change; of an update the columns that differ, else all with a value."""
+    """Changes by table, by first change; of an update the columns that differ, else all that have a value."""
     by_table: dict[str, list[ChangedRow]] = {}
     for change in changes:
         by_table.setdefault(change.table, []).append(_changed_row(change))

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from django.urls import URLPattern, path
-
 from sandbox_app import views
 
 urlpatterns: list[URLPattern] = [

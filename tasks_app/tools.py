@@ -39,16 +39,16 @@ class Parameter:
 class Tool:
     """One published method."""
 
-    method: str                     # "classroom.courses.courseWork.list"
-    resource: tuple[str, ...]       # ("courses", "courseWork")
-    verb: str                       # "list"
-    http: str                       # "GET"
-    path: str                       # "v1/courses/{courseId}/courseWork"
+    method: str  # "classroom.courses.courseWork.list"
+    resource: tuple[str, ...]  # ("courses", "courseWork")
+    verb: str  # "list"
+    http: str  # "GET"
+    path: str  # "v1/courses/{courseId}/courseWork"
     parameters: tuple[Parameter, ...]
-    request: str = ""               # name of the body's schema
-    response: str = ""              # name of the answer's schema
+    request: str = ""  # name of the body's schema
+    response: str = ""  # name of the answer's schema
     description: str = ""
-    media: bool = False             # moves the bytes of a file
+    media: bool = False  # moves the bytes of a file
 
     @property
     def kind(self) -> Literal["read", "write"]:
@@ -59,14 +59,14 @@ class Tool:
 class ToolDocument:
     """A published description, whole."""
 
-    name: str                       # "classroom"
-    version: str                    # "v1"
+    name: str  # "classroom"
+    version: str  # "v1"
     title: str
     description: str
-    format: str                     # "discovery"
-    source: str                     # where it was read from, as people name it
+    format: str  # "discovery"
+    source: str  # where it was read from, as people name it
     sha256: str
     licence: str
     tools: tuple[Tool, ...]
     schemas: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()     # what the reader had to cut or mend, in sentences
+    notes: tuple[str, ...] = ()  # what the reader had to cut or mend, in sentences

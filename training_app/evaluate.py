@@ -8,59 +8,25 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import traceback
 import warnings
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from sandbox_app import policies
 from sandbox_app.kernels.session import Limits
 from sandbox_app.policies import Policy
+from sandbox_app.policies.no_op import NoOpPolicy
+from sandbox_app.policies.reference import ReferencePolicy
 from sandbox_app.trajectories import Trajectory, to_json
-from training_app.errors import Refused, TrainingError
-from training_app.evaluation import NO_OP, REFERENCE
+from training_app.configs import Contender, EvaluateConfig
+from training_app.errors import TrainingError
+from training_app.evaluation import NO_OP
 from training_app.folders import RunFolder
 from training_app.processes import StopFlag
-from training_app.rollouts import Attempt, BatchPolicy, Engine, run_all, session_host
-
-
-@dataclass(frozen=True, slots=True)
-class Contender:
-    """A row of the evaluation: a control (`folder` "") or a checkpoint."""
-
-    name: str
-    folder: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class EvaluateConfig:
-    contenders: tuple[Contender, ...]
-    attempts: tuple[Attempt, ...]
-    socket: str
-    temperature: float = 0.0
-    max_new_tokens: int = 320
-    max_prompt: int = 5_600
-    max_turns: int = 8
-    concurrency: int = 8
-    seed: int = 0
-
-    @classmethod
-    def load(cls, path: Path) -> EvaluateConfig:
-        row = json.loads(path.read_text(encoding="utf-8"))
-        if not row["attempts"]:
-            raise Refused("There is no held-out task to evaluate on; widen the choice of tasks.")
-        return cls(**{
-            **row, "contenders": tuple(Contender(**one) for one in row["contenders"]),
-            "attempts": tuple(Attempt(**one) for one in row["attempts"]),
-        })
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+from training_app.rollouts import BatchPolicy, Engine, run_all, session_host
 
 
 def file_of(row: int, index: int) -> str:
@@ -120,7 +86,7 @@ class Evaluating:
         config = self.config
         if not contender.folder:
             def control(index: int) -> Policy:
-                return policies.make(contender.name, config.attempts[index].task(), {})
+                return NoOpPolicy() if contender.name == NO_OP else ReferencePolicy(config.attempts[index].task())
 
             yield None, control
             return
@@ -151,11 +117,7 @@ def main() -> int:
     flag = StopFlag().install()
     warnings.simplefilter("ignore", FutureWarning)
     try:
-        config = EvaluateConfig.load(options.config)
-        names = [one.name for one in config.contenders]
-        if not {REFERENCE, NO_OP} <= set(names):
-            raise Refused("An evaluation needs its two control rows, reference and no_op.")
-        summary = Evaluating(config, folder, flag).run()
+        summary = Evaluating(EvaluateConfig.load(options.config), folder, flag).run()
     except TrainingError as error:
         folder.finish("refused", error=str(error))
         return 2

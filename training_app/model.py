@@ -19,7 +19,6 @@ from pathlib import Path
 
 import numpy
 from safetensors.numpy import save_file
-
 from training_app import template, tokens
 
 WEIGHTS = "model.safetensors"

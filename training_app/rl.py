@@ -14,12 +14,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import traceback
 import warnings
 import zlib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,55 +26,18 @@ import torch
 from datasets import Dataset
 from transformers import TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
-
 from sandbox_app import interfaces
 from sandbox_app.kernels.session import Limits
 from sandbox_app.trajectories import Trajectory, to_json
 from training_app import trainers, weights
-from training_app.errors import Refused, TrainingError
+from training_app.configs import RlConfig
+from training_app.errors import TrainingError
 from training_app.folders import RunFolder, step_of
 from training_app.processes import StopFlag
-from training_app.rollouts import Attempt, BatchPolicy, Engine, recorded, run_all, session_host
+from training_app.rollouts import BatchPolicy, Engine, recorded, run_all, session_host
 from training_app.tokens import Codec
 
 SIGNAL_MARGIN = 1e-6
-
-
-@dataclass(frozen=True, slots=True)
-class RlConfig:
-    """`tasks` are train-split attempts; `group` episodes each, `tasks_per_step` groups a step."""
-
-    start_from: str
-    socket: str
-    name: str
-    tasks: tuple[Attempt, ...] = field(default=())
-    steps: int = 40
-    group: int = 8
-    tasks_per_step: int = 4
-    learning_rate: float = 2e-4
-    temperature: float = 1.0
-    max_new_tokens: int = 320
-    max_prompt: int = 5_600
-    max_length: int = 4_096
-    max_turns: int = 6
-    concurrency: int = 8
-    save_every: int = 10
-    loss: str = "dapo"
-    seed: int = 0
-
-    @classmethod
-    def load(cls, path: Path) -> RlConfig:
-        row = json.loads(path.read_text(encoding="utf-8"))
-        unknown = sorted(set(row) - set(cls.__dataclass_fields__))
-        if unknown:
-            raise Refused(f"config.json has the unknown setting {unknown[0]!r}.")
-        config = cls(**{**row, "tasks": tuple(Attempt(**attempt) for attempt in row["tasks"])})
-        if not config.tasks:
-            raise Refused("There is no train-split task to learn from; widen the choice of tasks.")
-        return config
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import zlib
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,31 +18,11 @@ from sandbox_app.episodes import run_episode
 from sandbox_app.kernels.session import Limits
 from sandbox_app.policies import Message, Policy
 from sandbox_app.trajectories import Step, Trajectory
-from tasks_app.scales import Scale
-from tasks_app.tasks import TaskSpec, load_task
 from training_app import generation, template
+from training_app.configs import Attempt
 from training_app.tokens import Codec
 
 PATIENCE = 0.03             # seconds without a new request after which a batch goes as it is
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """One episode to run. Folders are absolute."""
-
-    task_folder: str
-    package_folder: str
-    scale: str
-    rows: int
-    files: int
-    seed: int
-
-    @property
-    def size(self) -> Scale:
-        return Scale(self.scale, self.rows, self.files)
-
-    def task(self) -> TaskSpec:
-        return load_task(Path(self.task_folder))
 
 
 class Engine:

@@ -9,47 +9,18 @@ torchrun start it as they would any TRL script.
 from __future__ import annotations
 
 import argparse
-import json
 import traceback
 import warnings
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from training_app.configs import SftConfig
 from training_app.errors import Refused, TrainingError
 from training_app.examples import Examples, build
 from training_app.folders import RunFolder, step_of
 from training_app.processes import StopFlag
 from training_app.snapshots import read
 from training_app.tokens import Codec
-
-
-@dataclass(frozen=True, slots=True)
-class SftConfig:
-    """`lora_rank` 0 trains all weights. Paths are absolute. `max_steps` 0 means all epochs."""
-
-    start_from: str
-    snapshot: str
-    epochs: int = 4
-    batch: int = 8
-    learning_rate: float = 2e-3
-    lora_rank: int = 0
-    max_length: int = 4_096
-    save_every: int = 50
-    seed: int = 0
-    max_steps: int = 0
-
-    @classmethod
-    def load(cls, path: Path) -> SftConfig:
-        row = json.loads(path.read_text(encoding="utf-8"))
-        unknown = sorted(set(row) - set(cls.__dataclass_fields__))
-        if unknown:
-            raise Refused(f"config.json has the unknown setting {unknown[0]!r}; known are "
-                          f"{', '.join(cls.__dataclass_fields__)}.")
-        return cls(**row)
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def prepare(config: SftConfig, folder: RunFolder) -> tuple[Examples, Examples]:
@@ -96,8 +67,8 @@ def _trainer(
     config: SftConfig, folder: RunFolder, flag: StopFlag, examples: Examples, validation: Examples
 ) -> Any:
     from datasets import Dataset
-    from trl import SFTConfig, SFTTrainer
-
+    from trl import SFTConfig as Arguments
+    from trl import SFTTrainer
     from training_app import trainers, weights
 
     def dataset(part: Examples) -> Dataset:
@@ -109,7 +80,7 @@ def _trainer(
     class Trainer(trainers.Checkpointed, SFTTrainer):  # type: ignore[misc]
         pass
 
-    arguments = SFTConfig(
+    arguments = Arguments(
         output_dir=str(folder.path / ".staging"), num_train_epochs=config.epochs,
         max_steps=config.max_steps or -1, per_device_train_batch_size=config.batch,
         per_device_eval_batch_size=config.batch, learning_rate=config.learning_rate, lr_scheduler_type="cosine",

@@ -22,7 +22,6 @@ import jinja2.ext
 import jinja2.nodes
 import jinja2.parser
 import jinja2.sandbox
-
 from training_app.errors import TemplateRefused
 
 END_OF_TURN = "<|im_end|>"

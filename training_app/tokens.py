@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-
 from training_app import template
 from training_app.errors import Refused
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
-
 from training_app import model, weights
 from training_app.folders import RunFolder
 from training_app.processes import StopFlag

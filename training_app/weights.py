@@ -14,7 +14,6 @@ from typing import Any
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
-
 from training_app import model, tokens
 from training_app.errors import Refused
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import json
 import os
 import signal
@@ -31,7 +32,8 @@ ALLOW_NONE = "SANDBOX_ALLOW_NONE"
 CHANNEL = 3  # the descriptor that a confined program finds its channel under
 _PROJECT = Path(__file__).resolve().parent.parent.parent
 _CLOSE_SECONDS = 2.0
-_taken: set[int] = set()
+_UIDS = 4_096  # of one process, used in turn
+_numbers = itertools.count()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +89,11 @@ def python_folders() -> list[str]:
     return sorted(folder for folder in folders if folder != "/usr" and not folder.startswith("/usr/"))
 
 
-def _uid() -> tuple[int | None, int]:
-    """A uid that no other episode of this machine has (root only), and the slot to give back."""
-    slot = next(number for number in range(256) if number not in _taken)
-    _taken.add(slot)
-    return (1_000_000_000 + os.getpid() % 2**20 * 256 + slot if os.geteuid() == 0 else None), slot
+def _uid() -> int | None:
+    """A uid that no other episode of this machine has (RLIMIT_NPROC counts by uid); None for an ordinary user."""
+    if os.geteuid() != 0:
+        return None
+    return 1_000_000_000 + os.getpid() % 2**18 * _UIDS + next(_numbers) % _UIDS
 
 
 class Confined:
@@ -100,7 +102,7 @@ class Confined:
     def __init__(self, tier: str) -> None:
         self.tier = tier
         self.workspace = self.run = -1
-        self.uid, self._slot = _uid() if tier == "namespaces" else (None, -1)
+        self.uid = _uid() if tier == "namespaces" else None
         self._control, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.channel, self._far_channel = socket.socketpair()
         self._far = far
@@ -234,7 +236,6 @@ class Confined:
             self._ready.cancel()
         elif not self._ready.cancelled():
             self._ready.exception()  # seen: nobody may be waiting for it any more
-        _taken.discard(self._slot)
 
     async def _reap(self, process: subprocess.Popen[bytes]) -> None:
         """Wait for the launcher, which ends with its episode; kill it when it does not."""

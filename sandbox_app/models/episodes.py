@@ -14,7 +14,6 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
-
 from sandbox_app.reviews import Standing
 from tasks_app.models import JobState, LeasedJob
 from tasks_app.models.jobs import TERMINAL, LeasedJobQuerySet
@@ -76,7 +75,7 @@ class Episode(LeasedJob):
     policy = models.CharField(max_length=120)        # "reference", "scripted", "local"
     policy_config = models.JSONField(default=dict)   # {"checkpoint": …, "fault": …, "temperature": …}
     mode = models.CharField(max_length=20, default="programmatic")
-    source = models.CharField(max_length=80, blank=True, db_index=True)  # "demo", "person", "run:<id>", "evaluation:<id>"
+    source = models.CharField(max_length=80, blank=True, db_index=True)  # demo, person, run:<id>, evaluation:<id>
     outcome = models.CharField(max_length=20, choices=EpisodeOutcome.choices, blank=True)
     cause = models.CharField(max_length=60, blank=True)
     detail = models.TextField(blank=True)
@@ -145,6 +144,15 @@ class Episode(LeasedJob):
     @property
     def criteria_met(self) -> int:
         return sum(bool(criterion.get("passed")) for criterion in self.criteria)
+
+    @property
+    def standing_mark(self) -> str:
+        """The standing as the table of marks (tasks_app/templatetags/states.py) calls it."""
+        return {"approved": "approve", "rejected": "reject"}.get(self.standing, self.standing)
+
+    @property
+    def reserved_now(self) -> bool:
+        return self.reserved_until is not None and self.reserved_until > timezone.now()
 
     def reserve(self, user: Any) -> bool:
         """Hold the item for `user` for RESERVATION; False when somebody else holds it (see `reserved_by`)."""

@@ -7,7 +7,6 @@ from typing import Any, Self
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-
 from sandbox_app.reviews import Judgement
 
 
@@ -81,6 +80,5 @@ class Review(models.Model):
         return f"{self.reviewer} {self.decision} {self.episode_id}"
 
     def judgement(self) -> Judgement:
-        return Judgement(
-            reviewer=self.reviewer_id, decision=self.decision, verifier=self.verifier, undone=self.undone_at is not None,
-        )
+        undone = self.undone_at is not None
+        return Judgement(self.reviewer_id, self.decision, self.verifier, undone)

@@ -5,7 +5,7 @@ from sandbox_app.services.episodes import (
     cancel_episode,
     create_episode,
     interrupt_episode,
-    reap_episodes,
+    reap,
     retry_episode,
 )
 from sandbox_app.services.reviewing import (
@@ -21,6 +21,6 @@ from sandbox_app.services.running import record_trajectory, run
 
 __all__ = [
     "BulkPreview", "bulk_decide", "bulk_preview", "bulk_undo", "cancel_episode", "create_episode", "decide",
-    "interrupt_episode", "next_waiting", "queue_demo_episodes", "reap_episodes", "record_trajectory",
+    "interrupt_episode", "next_waiting", "queue_demo_episodes", "reap", "record_trajectory",
     "retry_episode", "run", "undo",
 ]

@@ -11,7 +11,6 @@ from itertools import zip_longest
 from typing import Any
 
 from django.db import transaction
-
 from sandbox_app.models import Episode
 from sandbox_app.services.episodes import create_episode, faults
 from tasks_app.models import Task

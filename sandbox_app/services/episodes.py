@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import logging
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 from django.utils import timezone
-
 from sandbox_app.models import Episode
 from tasks_app.errors import Refused
 from tasks_app.models import JobState, Task
@@ -91,14 +91,14 @@ def _seed(task: Task) -> int:
 
 
 def _dispatch(episode: Episode) -> None:
-    from sandbox_app.jobs import run_episode_job     # jobs import services, so this can't stand above
+    from sandbox_app.jobs import run_episode_job  # jobs import services, so this can't stand above
 
     run_episode_job.delay_on_commit(str(episode.pk))
 
 
 @transaction.atomic
 def cancel_episode(*, episode: Episode, by: Any) -> None:
-    """End it for a person. A queued one ends at once; a running one when its worker looks, within about a second."""
+    """End it for a person. A queued one ends at once; a running one when its worker looks, in about a second."""
     says = f"cancelled by {by}"
     ended = Episode.objects.filter(pk=episode.pk, state=JobState.QUEUED).update(
         state=JobState.CANCELLED, cancel_asked=True, ended_at=timezone.now(), fence=F("fence") + 1, cause="cancelled",
@@ -114,12 +114,13 @@ def cancel_episode(*, episode: Episode, by: Any) -> None:
 def interrupt_episode(*, episode: Episode) -> None:
     """Ask the running cell to stop (KeyboardInterrupt); the episode goes on with the next step."""
     if episode.state != JobState.RUNNING:
-        raise Refused("No cell is running, so there is nothing to interrupt.", where=str(episode), how="Reload the page.")
+        raise Refused("No cell is running, so there is nothing to interrupt.", where=str(episode),
+                      how="Reload the page.")
     episode.ask_interrupt()
 
 
 def retry_episode(*, episode: Episode, by: Any = None) -> Episode:
-    """A new attempt at the same task, scale, seed and policy. Only what broke on our side, or was cancelled, qualifies."""
+    """A new attempt at the same task, scale, seed and policy, of what broke on our side or was cancelled."""
     ours = episode.outcome == Episode.Outcome.INFRASTRUCTURE or episode.state == JobState.CANCELLED
     if not ours:
         raise Refused("Only an attempt that broke on our side or was cancelled can be tried again.",
@@ -137,7 +138,7 @@ def attempts_so_far(episode: Episode) -> int:
     return count
 
 
-def reap_episodes() -> int:
+def reap() -> int:
     """End running episodes whose lease ran out, and ask the broker again for queued ones it may have forgotten."""
     lost = list(Episode.objects.expired().select_related("task", "retry_of"))
     reaped = sum(_reap(episode) for episode in lost)

@@ -17,7 +17,6 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
-
 from sandbox_app import reviews as reviewing
 from sandbox_app.filters import EpisodeFilter
 from sandbox_app.models import Episode, Review, ReviewReason
@@ -69,7 +68,8 @@ def _check(episode: Episode, decision: str, reason: ReviewReason | None, note: s
     if decision == Decision.REJECT and reason is None:
         raise Refused("A rejection needs a reason.", where=where, how="Choose one with the keys 1–9.", status=400)
     if reason is not None and decision != Decision.SKIP and not reason.fits(decision):
-        raise Refused(f"“{reason.label}” is no reason to {decision}.", where=where, how="Choose another one.", status=400)
+        raise Refused(f"“{reason.label}” is no reason to {decision}.", where=where, how="Choose another one.",
+                      status=400)
     if reason is not None and reason.code == "other" and not note.strip():
         raise Refused("“Other” needs a word in the note.", where=where, how="Write what is wrong.", status=400)
 
@@ -82,8 +82,8 @@ def _check_seen(live: Iterable[Review], by: Any, seen: str | None) -> None:
     others = [review for review in live if review.reviewer_id != by.pk and review.decision != Decision.SKIP]
     if seen is None or seen == reviewing.seen_token(review.pk for review in others):
         return
-    said = "; ".join(f"{review.reviewer} {review.get_decision_display()} it" for review in others) or "a review was undone"
-    raise Refused(f"Meanwhile somebody else judged this: {said}.", where="nothing was recorded for you",
+    said = "; ".join(f"{review.reviewer} {review.get_decision_display()} it" for review in others)
+    raise Refused(f"Meanwhile somebody else judged this: {said or 'a review was undone'}.", where="nothing was recorded for you",
                   how="Look again and decide with that in sight: what two people disagree on is shown as open.")
 
 

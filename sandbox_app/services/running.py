@@ -19,12 +19,11 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
-
 from sandbox_app import steps as describing
 from sandbox_app.conductor import Called, Conductor, Feed, Observation, Printed, StepEnded, StepStarted, Watched
 from sandbox_app.models import Episode, StepRow
-from sandbox_app.trajectories import Step, Trajectory, to_json
 from sandbox_app.storing import storable
+from sandbox_app.trajectories import Step, Trajectory, to_json
 from tasks_app.leases import worker_name
 from tasks_app.models import JobState, Task
 from tasks_app.models.jobs import HEARTBEAT, LeaseLost
@@ -84,7 +83,7 @@ def conduct(episode: Episode) -> Conductor:
 
 
 def _follow(episode: Episode, conductor: Conductor) -> Trajectory:
-    """Record what is seen until the end; renew the lease; pass on what people ask for. Raises LeaseLost, or what broke."""
+    """Record what is seen, renew the lease, pass on what people ask for. Raises LeaseLost, or what broke."""
     beat = looked = time.monotonic()
     interrupts = episode.interrupts_asked
     try:

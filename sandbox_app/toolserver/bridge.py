@@ -43,6 +43,10 @@ class ToolError(Exception):
         self.code, self.message, self.retryable = code, message, retryable
 
 
+class OutputLimit(KeyboardInterrupt):
+    """The cell has printed more than is kept; like an interrupt, so that `except Exception` does not hold it up."""
+
+
 class _Channel:
     """The socket to the host; one call at a time, whichever thread makes it."""
 
@@ -209,13 +213,46 @@ def _describe(name: str, value: object) -> list[Any]:
     return [name, _type_name(value), "", _repr(value)[:400], 0 if kind in (int, float, bool) else id(value)]
 
 
+class _Bounded:
+    """Bounds what a cell prints: beyond `limit` characters the printing raises, and a flood waits for its sending.
+
+    The host counts too; this only keeps a flood from filling the kernel's memory before the host has seen any of it.
+    IPython puts each stream's `write` back after a cell, so it is bounded anew before each.
+    """
+
+    def __init__(self, streams: tuple[Any, ...], limit: int) -> None:
+        self._streams, self._limit, self.room, self._unsent = streams, limit, limit, 0
+
+    def renew(self) -> None:
+        self.room = self._limit
+        for stream in self._streams:
+            stream.write = self._writer(stream, stream.write)
+
+    def _writer(self, stream: Any, write: Any) -> Any:
+        def bounded(text: str) -> int:
+            if type(text) is not str:
+                return int(write(text))
+            if self.room < 0:
+                raise OutputLimit(f"more than {self._limit} characters were printed")
+            written: int = write(text[: self.room + 1])
+            self.room -= len(text)
+            self._unsent += len(text)
+            if self._unsent > 1 << 18:
+                self._unsent = 0
+                stream.flush()
+            return written
+
+        return bounded
+
+
 class _Hooks:
     """What happens before and after each cell."""
 
-    def __init__(self, shell: Any, channel: _Channel, names: list[str]) -> None:
+    def __init__(self, shell: Any, channel: _Channel, names: list[str], printed: int) -> None:
         self._shell, self._channel = shell, channel
         self._builtins = dict(builtins.__dict__)
         self._streams = sys.stdout, sys.stderr
+        self._bounded = _Bounded(self._streams, printed)
         self._given = {"tools": _Tools(channel, names), "ToolError": ToolError}
         self._hidden = set(shell.user_ns) | set(self._given)
 
@@ -227,6 +264,7 @@ class _Hooks:
             self._shell.user_ns.pop(name, None)
         self._shell.user_ns.update(self._given)
         sys.stdout, sys.stderr = self._streams
+        self._bounded.renew()
 
     def after(self, *_: object) -> None:
         described = []
@@ -234,6 +272,7 @@ class _Hooks:
             if type(name) is str and not name.startswith("_") and name not in self._hidden:
                 if _type_name(value) not in _SKIPPED:
                     described.append(_describe(name[:80], value))
+        self._shell.history_manager.outputs.clear()  # IPython keeps a copy of all that is printed
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         self._channel.say({"variables": described[:_NAMES], "peak": peak})
 
@@ -276,12 +315,12 @@ class _Seeder:
         return spec
 
 
-def install(shell: Any, names: list[str], seed: int, descriptor: int) -> None:
-    """Make the kernel an episode's: tools, hooks, seeds. Called once, before the first cell."""
+def install(shell: Any, names: list[str], seed: int, descriptor: int, printed: int) -> None:
+    """Make the kernel an episode's: tools, hooks, seeds. Called once, before the first cell; `printed`: characters."""
     channel = _Channel(descriptor)
     random.seed(seed)
     sys.meta_path.insert(0, _Seeder(seed % 2**32))  # type: ignore[arg-type]
-    hooks = _Hooks(shell, channel, names)
+    hooks = _Hooks(shell, channel, names, printed)
     hooks.before()
     shell.events.register("pre_run_cell", hooks.before)
     shell.events.register("post_run_cell", hooks.after)

@@ -11,6 +11,7 @@ from typing import Any
 import apsw
 
 from sandbox_app.trajectories import RowChange
+from tasks_app.environments.connection import ApswConnection
 
 
 class Database:
@@ -20,6 +21,7 @@ class Database:
         self.connection = apsw.Connection(":memory:")
         self.connection.deserialize("main", image)
         self.connection.execute("PRAGMA foreign_keys = ON")
+        self.tools = ApswConnection(self.connection)   # what tool functions get
         self._columns: dict[str, list[str]] = {}
         self._session: apsw.Session | None = None
 

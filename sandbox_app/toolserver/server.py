@@ -57,9 +57,9 @@ class ToolServer:
         self._variables: list[list[Any]] | None = None
         self._peak = 0
         self._violation = ""
+        self._ended = False
         self.fault: SandboxFault | None = None
         self.evidence = ""          # why the kernel's death may be its own doing
-        self.quota_reached = False
         self.described = threading.Event()
         self._thread = threading.Thread(target=self._serve, name="tool-server", daemon=True)
 
@@ -70,8 +70,10 @@ class ToolServer:
         self._thread.start()
 
     def begin_step(self, on_call: Callable[[Call], None] | None) -> None:
-        """Open the gate for a cell."""
+        """Open the gate for a cell. The kernel lives: if its end of the channel is closed, that is its own doing."""
         with self._lock:
+            if self._ended:
+                self.evidence = self.evidence or "closing the tool channel"
             self._calls, self._variables, self._on_call = [], None, on_call
             self.described.clear()
             self._database.begin()
@@ -104,10 +106,10 @@ class ToolServer:
             while (frame := protocol.receive(self._channel)) is not None:
                 if not self._handle(frame):
                     return
-            self.evidence = self.evidence or "closed the tool channel"
+            self._ended = True
         except protocol.ProtocolError as fault:
             self._violation = str(fault)
-            self.evidence = self.evidence or "broke the tool channel"
+            self.evidence = self.evidence or "breaking the tool channel"
             self._channel.close()
         except OSError:
             return  # the channel was closed: the episode is over
@@ -138,8 +140,13 @@ class ToolServer:
             answer = self._refusal(name, arguments) or self._call(name, arguments)
             if answer is None:
                 return False
-            size = protocol.send(self._channel, {**answer, "id": number})
-            self._record(name, arguments, answer, size, (time.perf_counter() - begun) * 1_000)
+            try:
+                size = protocol.send(self._channel, {**answer, "id": number})
+            except (TypeError, ValueError) as fault:
+                self._fail(ToolFault(f"{name} gave back what is no JSON: {fault}"))
+                return False
+            if self._total <= self._quota + 1:  # of the calls refused for the quota, the first one is kept
+                self._record(name, arguments, answer, size, (time.perf_counter() - begun) * 1_000)
         return True
 
     def _refusal(self, name: str, arguments: Any) -> dict[str, Any] | None:
@@ -151,7 +158,6 @@ class ToolServer:
             return {"ok": False, "error": _error("INVALID_ARGUMENT", "arguments must be an object")}
         self._total += 1
         if self._total > self._quota:
-            self.quota_reached = True
             text = f"the limit of {self._quota} tool calls is reached"
             return {"ok": False, "error": _error("RESOURCE_EXHAUSTED", text)}
         return None
@@ -160,8 +166,7 @@ class ToolServer:
         """Run the tool; None when it raised what it does not declare."""
         try:
             with self._database.connection:
-                value = self._toolbox.functions[name](self._database.connection, **arguments)
-            json.dumps(value)
+                value = self._toolbox.functions[name](self._database.tools, **arguments)
         except self._toolbox.error as refused:
             code, message = str(getattr(refused, "code", "UNKNOWN")), str(getattr(refused, "message", refused))
             return {"ok": False, "error": _error(code, message, bool(getattr(refused, "retryable", False)))}

@@ -6,22 +6,26 @@ in a kernel. Its `ToolError` is an answer to the policy; any other exception is 
 
 from __future__ import annotations
 
-import importlib.util
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from sandbox_app.errors import SandboxFault
+from tasks_app.environments.package import FILES, EnvironmentPackage, PackageError
 
 
 class UnknownTool(SandboxFault):
     """A task names a tool that its package does not have."""
 
     cause = "unknown_tool"
+
+
+class NoPackage(SandboxFault):
+    """The folder of the environment is none that can be loaded."""
+
+    cause = "no_package"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,31 +37,27 @@ class Toolbox:
     error: type[Exception]
 
 
-def load(package: Path, names: Sequence[str]) -> Toolbox:
-    """The named tools of a package folder. Raises `UnknownTool`."""
-    path = package / "tools.py"
-    module = _module(str(path), path.stat().st_mtime_ns)
-    known = _specs(package)
-    missing = [name for name in names if name not in known or name not in module.TOOLS]
-    if missing:
-        raise UnknownTool(f"the package {package.name} has no tool {', '.join(missing)}")
-    return Toolbox(
-        {name: known[name] for name in names}, {name: module.TOOLS[name] for name in names}, module.ToolError,
-    )
-
-
-def _specs(package: Path) -> dict[str, Mapping[str, Any]]:
-    tools = json.loads((package / "environment.json").read_text())["tools"]
-    rows = tools.values() if isinstance(tools, dict) else tools
-    return {row["name"]: row for row in rows}
+def package(folder: Path) -> EnvironmentPackage:
+    """The package in `folder`, read once for each version of its files. Raises `NoPackage`."""
+    try:
+        stamps = tuple((folder / name).stat().st_mtime_ns for name in FILES)
+        return _package(str(folder), stamps)
+    except (OSError, PackageError, ValueError) as fault:
+        raise NoPackage(str(fault)) from fault
 
 
 @lru_cache(maxsize=32)
-def _module(path: str, modified: int) -> ModuleType:
-    """The package's tools module; one for each version of the file, however many episodes use it."""
-    spec = importlib.util.spec_from_file_location(f"_environment_tools_{modified}", path)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{path} can't be loaded")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def _package(folder: str, stamps: tuple[int, ...]) -> EnvironmentPackage:
+    return EnvironmentPackage.load(folder)
+
+
+def load(folder: Path, names: Sequence[str]) -> Toolbox:
+    """The named tools of a package folder. Raises `UnknownTool`, `NoPackage`."""
+    found = package(folder)
+    missing = [name for name in names if name not in found.tools or name not in found.functions]
+    if missing:
+        raise UnknownTool(f"the package {folder.name} has no tool {', '.join(missing)}")
+    return Toolbox(
+        {name: found.tools[name] for name in names}, {name: found.functions[name] for name in names},
+        found.module("tools").ToolError,
+    )

@@ -9,7 +9,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
-
 from sandbox_app import filters, services
 from sandbox_app.forms import RunForm
 from sandbox_app.models import Episode
@@ -24,8 +23,7 @@ from tasks_app.permissions import require_group
 def episodes(request: HttpRequest) -> HttpResponse:
     chosen = filters.parse(request.GET)
     context = listed(request, chosen, selected(chosen, request.user)) | {"groups": chip_groups(chosen)}
-    template = "sandbox_app/_episode_rows.html" if request.headers.get("HX-Request") else "sandbox_app/episodes.html"
-    return render(request, template, context)
+    return render(request, "sandbox_app/episodes.html", context)
 
 
 @require_GET

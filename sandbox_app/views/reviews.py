@@ -12,7 +12,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
-
 from sandbox_app import filters, services
 from sandbox_app.forms import BulkForm, DecisionForm, says
 from sandbox_app.models import Episode, Review, ReviewReason
@@ -36,8 +35,7 @@ def review_queue(request: HttpRequest) -> HttpResponse:
         "judged": Review.objects.said().values("episode").distinct().count(),
         "recent": Review.objects.said().select_related("episode__task", "reviewer", "reason")[:RECENT],
     }
-    template = "sandbox_app/_episode_rows.html" if request.headers.get("HX-Request") else "sandbox_app/review_queue.html"
-    return render(request, template, context)
+    return render(request, "sandbox_app/review_queue.html", context)
 
 
 @require_group("annotator")
@@ -130,8 +128,11 @@ def _bulk_page(
 ) -> HttpResponse:
     done = request.GET.get("done", "")
     finished = Review.objects.standing_now().filter(bulk=done, reviewer=request.user).count() if done else 0
+    preview = services.bulk_preview(chosen=chosen, user=request.user, ids=ids)
     context = {
-        "preview": services.bulk_preview(chosen=chosen, user=request.user, ids=ids), "chosen": chosen,
+        "preview": preview, "chosen": chosen,
+        "holds": [("Outcomes", preview.outcomes), ("Domains", preview.domains), ("Scales", preview.scales),
+                  ("Policies", preview.policies)],
         "shown": selected(chosen, request.user).count(), "reasons": ReviewReason.objects.all(), "ids": ids,
         "done": done if finished else "", "finished": finished,
     }

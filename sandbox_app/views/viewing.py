@@ -1,4 +1,4 @@
-"""The viewer's context: one episode, one step of it, one panel. What stands in the address is all that it depends on."""
+"""The viewer's context: one episode, one step, one panel. It depends on what stands in the address alone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 
 from django.http import HttpRequest
 from django.urls import reverse
-
 from sandbox_app import filters, live, steps
 from sandbox_app.interfaces import OPEN, observation
 from sandbox_app.models import Episode, Review, ReviewReason, StepRow
@@ -82,7 +81,7 @@ def viewer_context(request: HttpRequest, episode: Episode) -> dict[str, Any]:
         "episode": episode, "address": address, "rows": rows, "row": row, "bars": steps.bars(rows),
         "running": running, "following": following, "after": last_seq, "panels": PANELS,
         "evidence": steps.evidence(episode.criteria, rows), "chosen": address.chosen,
-        "age": _age(episode),
+        "criteria_says": f"{episode.criteria_met} of {len(episode.criteria)} criteria",
     }
     context |= _ways(address, episode, rows, row) | _judged(request, episode, address)
     return context | (_step_context(address, row) if row is not None else {})
@@ -109,11 +108,6 @@ def _chosen_row(
         raise Refused(f"This episode has {len(rows)} steps; there is no step {address.step}.",
                       how="Take one from the list of steps.", status=404)
     return found
-
-
-def _age(episode: Episode) -> str:
-    """What is known of the worker, for an episode that has not ended."""
-    return episode.started_at.isoformat() if episode.live and episode.started_at else ""
 
 
 def _ways(address: Address, episode: Episode, rows: list[StepRow], row: StepRow | None) -> dict[str, Any]:
@@ -187,7 +181,9 @@ def _step_context(address: Address, row: StepRow) -> dict[str, Any]:
 
 
 def _call(address: Address, number: int, call: Any) -> dict[str, Any]:
-    arguments = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False, default=str)}" for name, value in call.arguments.items())
+    arguments = ", ".join(
+        f"{name}={json.dumps(value, ensure_ascii=False, default=str)}" for name, value in call.arguments.items()
+    )
     opened = number == address.call
     return {
         "number": number, "call": call, "arguments": arguments, "open": opened,

@@ -17,8 +17,24 @@ from typing import Any, Literal
 
 Json = Any
 Role = Literal[
-    "key", "natural_key", "foreign_key", "status", "quantity", "money", "time", "person", "place",
-    "text", "title", "flag", "measure", "url", "email", "enum", "json", "system",
+    "key",
+    "natural_key",
+    "foreign_key",
+    "status",
+    "quantity",
+    "money",
+    "time",
+    "person",
+    "place",
+    "text",
+    "title",
+    "flag",
+    "measure",
+    "url",
+    "email",
+    "enum",
+    "json",
+    "system",
 ]
 Kind = Literal["text", "integer", "real", "boolean", "timestamp", "date", "json"]
 
@@ -30,7 +46,7 @@ class Reference:
     entity: str
     column: str
     evidence: str = ""
-    strict: bool = True         # False: values outside are accepted too (any e-mail address may be invited)
+    strict: bool = True  # False: values outside are accepted too (any e-mail address may be invited)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +65,11 @@ class Attr:
     role: Role
     enum: tuple[str, ...] = ()
     required: bool = False
-    readonly: bool = False      # never accepted from a caller; set by tools
-    immutable: bool = False     # accepted on insert, not on update
+    readonly: bool = False  # never accepted from a caller; set by tools
+    immutable: bool = False  # accepted on insert, not on update
     default: Json = None
     references: Reference | None = None
-    derived: str = ""           # "count(Student)", or a twin's column "Calendar.summary": stored, kept in step by tools
+    derived: str = ""  # "count(Student)", or a twin's column "Calendar.summary": stored, kept in step by tools
     description: str = ""
 
 
@@ -75,26 +91,26 @@ class State:
     """One arrow of a state machine over a status column."""
 
     column: str
-    source: str                 # "*" for any
+    source: str  # "*" for any
     target: str
     tool: str
 
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    name: str                   # "CourseWork"
-    table: str                  # "course_work"
+    name: str  # "CourseWork"
+    table: str  # "course_work"
     kind: Literal["table", "part", "singleton", "value"]
-    key: tuple[str, ...]        # columns of the primary key, the parents' keys included
-    own_key: str                # the column that identifies it beside its parents ("" for singletons)
+    key: tuple[str, ...]  # columns of the primary key, the parents' keys included
+    own_key: str  # the column that identifies it beside its parents ("" for singletons)
     key_assigned_by: Literal["server", "caller"]
     attrs: tuple[Attr, ...]
     parents: tuple[Parent, ...] = ()
-    part_of: str = ""           # for kind "part": the owner
-    part_path: str = ""         # … and the JSON path of the array in it
-    natural_keys: tuple[str, ...] = ()   # columns a person would name it by (title, name, e-mail)
+    part_of: str = ""  # for kind "part": the owner
+    part_path: str = ""  # … and the JSON path of the array in it
+    natural_keys: tuple[str, ...] = ()  # columns a person would name it by (title, name, e-mail)
     states: tuple[State, ...] = ()
-    noun: str = ""              # singular, as a person says it ("assignment")
+    noun: str = ""  # singular, as a person says it ("assignment")
     plural: str = ""
     description: str = ""
 
@@ -131,7 +147,7 @@ class Filter:
     param: str
     column: str
     op: Literal["eq", "in", "ge", "gt", "le", "lt", "contains", "flag_shows", "flag_is", "search", "rank", "property"]
-    default: Json = None        # e.g. ["PUBLISHED"]: what the list shows when the parameter is not given
+    default: Json = None  # e.g. ["PUBLISHED"]: what the list shows when the parameter is not given
     hidden: Json = None
     values: Json = None
     columns: tuple[str, ...] = ()
@@ -142,7 +158,7 @@ class Filter:
 class Paging:
     size_param: str
     token_param: str
-    next_token: str             # key of the response
+    next_token: str  # key of the response
     default_size: int
     max_size: int
 
@@ -172,19 +188,19 @@ class Effect:
 class Op:
     """One tool: a published method read as an effect on an entity."""
 
-    tool: str                   # "course_work_list": unique in the domain, snake_case
-    method: str                 # "classroom.courses.courseWork.list": as published
+    tool: str  # "course_work_list": unique in the domain, snake_case
+    method: str  # "classroom.courses.courseWork.list": as published
     effect: Effect
     entity: str
     writes: bool
     params: tuple[Param, ...]
     description: str
-    items_key: str = ""         # for lists: the key of the response that holds the rows
+    items_key: str = ""  # for lists: the key of the response that holds the rows
     paging: Paging | None = None
     filters: tuple[Filter, ...] = ()
     order_param: str = ""
-    mask_param: str = ""        # updateMask: which fields are written (JSON paths)
-    wildcard: str = ""          # parameter that takes "-" for "of all parents"
+    mask_param: str = ""  # updateMask: which fields are written (JSON paths)
+    wildcard: str = ""  # parameter that takes "-" for "of all parents"
     preconditions: tuple[str, ...] = ()
     errors: tuple[ErrorCase, ...] = ()
     returns: Mapping[str, Json] = field(default_factory=dict)  # JSON Schema of the answer
@@ -200,9 +216,9 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class DomainModel:
-    name: str                   # "classroom"
+    name: str  # "classroom"
     title: str
-    source: str                 # "googleapiclient/discovery_cache/documents/classroom.v1.json"
+    source: str  # "googleapiclient/discovery_cache/documents/classroom.v1.json"
     source_sha256: str
     licence: str
     entities: tuple[Entity, ...]
@@ -240,38 +256,46 @@ def _tuple(kind: type, rows: list[Json]) -> tuple[Json, ...]:
 
 def _attr(row: Json) -> Attr:
     reference = row.get("references")
-    return Attr(**{**row, "enum": tuple(row.get("enum", ())), "references": Reference(**reference) if reference else None})
+    return Attr(
+        **{**row, "enum": tuple(row.get("enum", ())), "references": Reference(**reference) if reference else None}
+    )
 
 
 def _entity(row: Json) -> Entity:
-    return Entity(**{
-        **row,
-        "key": tuple(row["key"]),
-        "natural_keys": tuple(row.get("natural_keys", ())),
-        "attrs": tuple(_attr(a) for a in row["attrs"]),
-        "parents": _tuple(Parent, row.get("parents", [])),
-        "states": _tuple(State, row.get("states", [])),
-    })
+    return Entity(
+        **{
+            **row,
+            "key": tuple(row["key"]),
+            "natural_keys": tuple(row.get("natural_keys", ())),
+            "attrs": tuple(_attr(a) for a in row["attrs"]),
+            "parents": _tuple(Parent, row.get("parents", [])),
+            "states": _tuple(State, row.get("states", [])),
+        }
+    )
 
 
 def _op(row: Json) -> Op:
     paging = row.get("paging")
-    return Op(**{
-        **row,
-        "effect": Effect(**row["effect"]),
-        "params": _tuple(Param, row["params"]),
-        "paging": Paging(**paging) if paging else None,
-        "filters": tuple(Filter(**{**f, "columns": tuple(f.get("columns", ()))}) for f in row.get("filters", [])),
-        "preconditions": tuple(row.get("preconditions", ())),
-        "errors": _tuple(ErrorCase, row.get("errors", [])),
-    })
+    return Op(
+        **{
+            **row,
+            "effect": Effect(**row["effect"]),
+            "params": _tuple(Param, row["params"]),
+            "paging": Paging(**paging) if paging else None,
+            "filters": tuple(Filter(**{**f, "columns": tuple(f.get("columns", ()))}) for f in row.get("filters", [])),
+            "preconditions": tuple(row.get("preconditions", ())),
+            "errors": _tuple(ErrorCase, row.get("errors", [])),
+        }
+    )
 
 
 def from_json(row: Json) -> DomainModel:
     """The inverse of `to_json` for a whole DomainModel. Raises KeyError/TypeError on a malformed document."""
-    return DomainModel(**{
-        **row,
-        "entities": tuple(_entity(e) for e in row["entities"]),
-        "ops": tuple(_op(o) for o in row["ops"]),
-        "left_out": _tuple(LeftOut, row.get("left_out", [])),
-    })
+    return DomainModel(
+        **{
+            **row,
+            "entities": tuple(_entity(e) for e in row["entities"]),
+            "ops": tuple(_op(o) for o in row["ops"]),
+            "left_out": _tuple(LeftOut, row.get("left_out", [])),
+        }
+    )

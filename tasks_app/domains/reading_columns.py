@@ -57,7 +57,7 @@ class Flags:
 class Columns:
     attrs: list[Attr] = field(default_factory=list)
     parts: list[PartSpec] = field(default_factory=list)
-    embeds: dict[str, str] = field(default_factory=dict)   # path → schema of the entity shown there
+    embeds: dict[str, str] = field(default_factory=dict)  # path → schema of the entity shown there
 
     def add(self, attr: Attr) -> None:
         if all(attr.column != known.column for known in self.attrs):
@@ -85,7 +85,11 @@ class ColumnReader:
     def _property(self, columns: Columns, siblings: Mapping[str, Schema], path: str, raw: Schema, flags: Flags) -> None:
         schema = self._schemas.follow(raw)
         text = str(raw.get("description") or schema.get("description", ""))
-        below = Flags(flags.readonly or bool(raw.get("readOnly")) or prose.read_only(text), flags.needed and needed(raw, text), flags.depth + 1)
+        below = Flags(
+            flags.readonly or bool(raw.get("readOnly")) or prose.read_only(text),
+            flags.needed and needed(raw, text),
+            flags.depth + 1,
+        )
         properties = self._schemas.properties(schema)
         if str(raw.get("$ref", "")) in self._entities:
             columns.embeds[path] = str(raw["$ref"])
@@ -96,7 +100,7 @@ class ColumnReader:
         elif properties and flags.depth < MAX_NEST and self._is_flat(schema, text):
             self._nest(columns, properties, path + ".", below)
         elif properties or schema.get("type") in ("object", "any") or "additionalProperties" in schema:
-            columns.add(_json(path, text, below.readonly))
+            columns.add(json_column(path, text, readonly=below.readonly))
         else:
             columns.add(scalar(path, {**schema, "description": text}, below.readonly, below.needed))
 
@@ -105,9 +109,11 @@ class ColumnReader:
         element = self._schemas.follow(inner) if isinstance(inner, Mapping) else {}
         keys = () if readonly else self._element_keys(path, element)
         if keys:
-            columns.parts.append(PartSpec(path, str(inner.get("$ref", "")) if isinstance(inner, Mapping) else "", element, keys, text))
+            columns.parts.append(
+                PartSpec(path, str(inner.get("$ref", "")) if isinstance(inner, Mapping) else "", element, keys, text)
+            )
         else:
-            columns.add(_json(path, text, readonly))
+            columns.add(json_column(path, text, readonly=readonly))
 
     def _element_keys(self, path: str, element: Schema) -> tuple[str, ...]:
         """The properties by which one element is told from another; ("." ,) for scalars that are ids; () for none."""
@@ -125,12 +131,22 @@ class ColumnReader:
                 return (name,)
         return ()
 
-    def _timed(self, columns: Columns, siblings: Mapping[str, Schema], path: str, properties: Mapping[str, Schema], text: str,
-               below: Flags) -> bool:
+    def _timed(
+        self,
+        columns: Columns,
+        siblings: Mapping[str, Schema],
+        path: str,
+        properties: Mapping[str, Schema],
+        text: str,
+        below: Flags,
+    ) -> bool:
         """Whether the nest is a date, a time, or either; its column is added then."""
         names = set(properties)
         flags: dict[str, Any] = {
-            "readonly": below.readonly, "required": below.needed, "immutable": prose.immutable(text), "description": text,
+            "readonly": below.readonly,
+            "required": below.needed,
+            "immutable": prose.immutable(text),
+            "description": text,
         }
         if names >= DAY_OR_TIME:
             column = lexicon.snake(path.replace(".", "_"))
@@ -138,7 +154,15 @@ class ColumnReader:
             columns.add(Attr(f"{path}.dateTime|{path}.date", column, "timestamp", "time", **flags))
             if "timeZone" in properties:
                 zone = str(properties["timeZone"].get("description", ""))
-                columns.add(Attr(f"{path}.timeZone", f"{column.removesuffix('_time')}_time_zone", "text", "text", **{**flags, "description": zone, "required": False}))
+                columns.add(
+                    Attr(
+                        f"{path}.timeZone",
+                        f"{column.removesuffix('_time')}_time_zone",
+                        "text",
+                        "text",
+                        **{**flags, "description": zone, "required": False},
+                    )
+                )
             return True
         if names >= YMD and names <= YMD:
             partner = _partner(path, "Date", "Time", siblings, self._schemas)
@@ -150,7 +174,7 @@ class ColumnReader:
         return names >= HMS and bool(_partner(path, "Time", "Date", siblings, self._schemas))
 
     def _is_flat(self, schema: Schema, text: str) -> bool:
-        """Whether a nest is worth columns: not deprecated, no link to a thing outside, no maps and no deep nests in it."""
+        """Whether a nest is worth columns: not deprecated, no link to a thing outside, no deep nests in it."""
         properties = self._schemas.properties(schema)
         names = {lexicon.words(name)[-1] for name in properties if lexicon.words(name)}
         if prose.deprecated(text + " ") or "gets deprecated" in text or ("id" in properties and names & LINK_WORDS):
@@ -158,7 +182,11 @@ class ColumnReader:
         inner = [self._schemas.follow(value) for value in properties.values()]
         arrays = [value for value in inner if value.get("type") == "array"]
         nests = [value for value in inner if self._schemas.properties(value)]
-        deep = any(self._schemas.properties(leaf) for nest in nests for leaf in map(self._schemas.follow, self._schemas.properties(nest).values()))
+        deep = any(
+            self._schemas.properties(leaf)
+            for nest in nests
+            for leaf in map(self._schemas.follow, self._schemas.properties(nest).values())
+        )
         return not deep and len(arrays) <= 1 and len(nests) <= 2
 
 
@@ -174,9 +202,16 @@ def _partner(path: str, ending: str, other: str, siblings: Mapping[str, Schema],
     return ""
 
 
-def _json(path: str, text: str, readonly: bool) -> Attr:
-    return Attr(path, lexicon.column_name(path), "json", "system" if readonly else "json", readonly=readonly,
-                immutable=prose.immutable(text), description=text)
+def json_column(path: str, text: str, *, readonly: bool) -> Attr:
+    return Attr(
+        path,
+        lexicon.column_name(path),
+        "json",
+        "system" if readonly else "json",
+        readonly=readonly,
+        immutable=prose.immutable(text),
+        description=text,
+    )
 
 
 def needed(raw: Schema, text: str) -> bool:
@@ -190,14 +225,26 @@ def needed(raw: Schema, text: str) -> bool:
 def scalar(path: str, schema: Schema, readonly: bool = False, required: bool = False) -> Attr:
     """A column for a scalar property; kind, role, enum, default and flags from its schema and description."""
     text = str(schema.get("description", ""))
-    values = tuple(v for v in schema.get("enum", ()) if "UNSPECIFIED" not in v and not v.startswith("UNKNOWN_")) or prose.enum(text)
+    values = tuple(
+        v for v in schema.get("enum", ()) if "UNSPECIFIED" not in v and not v.startswith("UNKNOWN_")
+    ) or prose.enum(text)
     kind = _kind(schema)
     role = _role(path, kind, values, text, readonly)
     default = _default(schema, text, values, kind)
     if default is None and role == "status" and not required:
-        default = values[0]     # a row is in its first state until something is said
-    return Attr(path=path, column=lexicon.column_name(path), kind=kind, role=role, enum=values, required=required, readonly=readonly,
-                immutable=prose.immutable(text), default=default, description=text)
+        default = values[0]  # a row is in its first state until something is said
+    return Attr(
+        path=path,
+        column=lexicon.column_name(path),
+        kind=kind,
+        role=role,
+        enum=values,
+        required=required,
+        readonly=readonly,
+        immutable=prose.immutable(text),
+        default=default,
+        description=text,
+    )
 
 
 def _kind(schema: Schema) -> Kind:

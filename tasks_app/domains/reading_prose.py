@@ -11,34 +11,61 @@ import re
 from tasks_app.domains.model import ErrorCase
 from tasks_app.domains.reading_words import camel
 
-READ_ONLY = re.compile(r"(?:^|[.\s(])(?:Read-only\b(?! except| when)(?=\s*(?:\.|$|,|Optional|Possible|The possible|This))|Output only\b|Server-assigned)", re.I)
-READ_ONLY_NOT = re.compile(r"in other contexts, it is read-only|read-only,? except", re.I)
-IMMUTABLE = re.compile(r"\bImmutable\b|cannot be (?:changed|modified|updated) after|and cannot be changed|can only be set when .{0,60} first time", re.I)
+READ_ONLY = re.compile(
+    r"(?:^|[.\s(])(?:Read-only\b(?! except| when)(?=\s*(?:\.|$|,|Optional|Possible|The possible|This))"
+    r"|Output only\b|Server-assigned)",
+    re.I,
+)
+READ_ONLY_NOT = re.compile(r"in other contexts, it is read-only", re.I)
+READ_ONLY_EXCEPT = re.compile(r"read-only,? except when (\w+?)ing\b", re.I)
+IMMUTABLE = re.compile(
+    r"\bImmutable\b|cannot be (?:changed|modified|updated) after|and cannot be changed"
+    r"|can only be set when .{0,60} first time",
+    re.I,
+)
 REQUIRED = re.compile(
-    r"^Required\.|\bis required\b(?! to | when | for | if )|\bRequired when adding\b|\bmust be set in a create request\b"
-    r"|\bThis field is required\b|between 1 and \d+|must be a non-empty|\bMust not be `\w+UNSPECIFIED`", re.I)
+    r"^Required\.|\bis required\b(?! to | when | for | if )|\bRequired when adding\b"
+    r"|\bmust be set in a create request\b|\bThis field is required\b|between 1 and \d+|must be a non-empty|\bMust not be `\w+UNSPECIFIED`",
+    re.I,
+)
 DEPRECATED = re.compile(r"\bDeprecated\b|\bare deprecated\b", re.I)
-DEFAULT = re.compile(r"(?:default (?:value|state|behavior|status)? ?is|defaults? to|[Tt]he default is) [`\"']?([A-Za-z0-9_]+)[`\"']?", re.I)
+DEFAULT = re.compile(
+    r"(?:default (?:value|state|behavior|status)? ?is|defaults? to|[Tt]he default is) [`\"']?([A-Za-z0-9_]+)[`\"']?",
+    re.I,
+)
 BULLET = re.compile(r"-\s+\"([A-Za-z][\w./-]*)\"\s+-\s+([^\n]*?)(?=\s+-\s+\"|\n|$)")
-VALUES_LEAD = re.compile(r"(?:Possible values are|The possible values? (?:is|are)|Valid values are|Acceptable values are|Allowed values are)\s*:?(.*)", re.I | re.S)
+VALUES_LEAD = re.compile(
+    r"(?:Possible values are|The possible values? (?:is|are)|(?:Valid|Acceptable|Allowed) values are)\s*:?(.*)",
+    re.I | re.S,
+)
 INLINE_VALUE = re.compile(r"\b([a-z]+[A-Z]\w+|[A-Z]{2,}[A-Z_]+)\b,? meaning|[\"`]([A-Za-z_][\w-]*)[\"`]")
 ERROR_ITEM = re.compile(r"\*\s*`([A-Z_]+)`\s*:?\s*(.*?)(?=\s*\*\s*`[A-Z_]{4,}`|$)", re.S)
 PAGE_DEFAULT = re.compile(r"(?:default (?:value )?is|by default the value is|at most) (\d+)", re.I)
-PAGE_MAX = re.compile(r"(?:never be larger than|maximum (?:value|page size|allowed value)?(?: is|:)?|maximum, which is currently set to|coerced to) (\d+)", re.I)
-MASK_LIST = re.compile(r"following fields (?:may be specified|are valid|can be specified)[^:]*:((?:\s*\*\s*`[\w.]+`)+)")
-FILTER_DEFAULT = (
-    re.compile(r"(?:left unspecified|unspecified|otherwise)[^.]*?`([A-Z][A-Z_]+)`", re.I),
+PAGE_MAX = re.compile(
+    r"(?:never be larger than|maximum (?:value|page size|allowed value)?(?: is|:)?"
+    r"|maximum, which is currently set to|coerced to) (\d+)",
+    re.I,
 )
+MASK_LIST = re.compile(r"following fields (?:may be specified|are valid|can be specified)[^:]*:((?:\s*\*\s*`[\w.]+`)+)")
+FILTER_DEFAULT = (re.compile(r"(?i:left unspecified|unspecified|otherwise)[^.]*?`([A-Z][A-Z_]+)`"),)
 EQUALS_VALUE = re.compile(r"(?:with|by) (\w+) equal(?:s)? to \"(\w+)\"|with (\w+) equals \"(\w+)\"")
 ORDER_FIELDS = re.compile(r"Supported fields? (?:is|are) ((?:`\w+`(?:,? and |, )?)+)")
 ORDER_DEFAULT = re.compile(r"If not specified, `([\w ,]+)` is the default")
 STATE_CHANGE = re.compile(r"change the `(\w+)` from `(\w+)` to `(\w+)`")
-ONLY_IF_STATE = re.compile(r"only for an? [\w ]+? that has been ([a-z]+(?: in| out)?)\b|if the [\w ]+? has not been ([a-z]+(?: in| out)?)\b")
+ONLY_IF_STATE = re.compile(
+    r"only for an? [\w ]+? that has been ([a-z]+(?: in| out)?)\b|if the [\w ]+? has not been ([a-z]+(?: in| out)?)\b"
+)
 NOT_IN_STATE = re.compile(r"if the [\w ]+? is not in the `([A-Z_]+)` state")
 
 
 def read_only(text: str) -> bool:
-    return bool(READ_ONLY.search(text)) and not READ_ONLY_NOT.search(text)
+    return bool(READ_ONLY.search(text) or READ_ONLY_EXCEPT.search(text)) and not READ_ONLY_NOT.search(text)
+
+
+def read_only_except(text: str) -> str:
+    """The verb that may write it all the same: "Read-only, except when importing an event"."""
+    found = READ_ONLY_EXCEPT.search(text)
+    return found.group(1) if found else ""
 
 
 def immutable(text: str) -> bool:
@@ -63,7 +90,7 @@ def default(text: str) -> str | None:
 
 
 def enum(text: str) -> tuple[str, ...]:
-    """Values listed in prose: bullets ("- "email" - Sent by email."), or "Valid values are x, meaning …; y, meaning …"."""
+    """Values listed in prose: bullets ("- "email" - Sent by email."), or "Valid values are x, meaning …; y, …"."""
     lead = VALUES_LEAD.search(text)
     if not lead:
         return ()
@@ -86,8 +113,17 @@ def errors(text: str) -> tuple[ErrorCase, ...]:
 
 
 ERROR_CODES = {
-    "INVALID_ARGUMENT", "NOT_FOUND", "PERMISSION_DENIED", "FAILED_PRECONDITION", "ALREADY_EXISTS", "RESOURCE_EXHAUSTED",
-    "UNAVAILABLE", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED", "INTERNAL",
+    "INVALID_ARGUMENT",
+    "NOT_FOUND",
+    "PERMISSION_DENIED",
+    "FAILED_PRECONDITION",
+    "ALREADY_EXISTS",
+    "RESOURCE_EXHAUSTED",
+    "UNAVAILABLE",
+    "ABORTED",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+    "INTERNAL",
 }
 
 
@@ -117,7 +153,7 @@ def filter_default(text: str, values: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def hidden_value(text: str) -> tuple[str, str] | None:
-    """(property, value) that marks the rows a showX parameter hides: 'deleted events (with status equals "cancelled")'."""
+    """(property, value) of the rows a showX parameter hides: 'deleted events (with status equals "cancelled")'."""
     found = EQUALS_VALUE.search(text)
     return (found.group(1) or found.group(3), found.group(2) or found.group(4)) if found else None
 

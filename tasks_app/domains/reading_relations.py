@@ -16,10 +16,27 @@ from dataclasses import dataclass, field, replace
 from tasks_app.domains import reading_words as lexicon
 from tasks_app.domains.model import Attr, Entity, Reference
 
-PEOPLE = {"user", "student", "teacher", "guardian", "owner", "creator", "member", "author", "assignee", "person", "attendee", "organizer"}
+PEOPLE = {
+    "user",
+    "student",
+    "teacher",
+    "guardian",
+    "owner",
+    "creator",
+    "member",
+    "author",
+    "assignee",
+    "person",
+    "attendee",
+    "organizer",
+}
 PERSON_ENTITY = {"user", "person", "profile", "people"}
 PERSON = "Person"
-EMAIL_OF_PERSON = re.compile(r"e-?mail (?:address )?of (?:the owner|the owners|a user|the user|the person)|(?:attendee|creator|organizer|person|user)'s e-?mail", re.I)
+EMAIL_OF_PERSON = re.compile(
+    r"e-?mail (?:address )?of (?:the owner|the owners|a user|the user|the person)"
+    r"|(?:attendee|creator|organizer|person|user)'s e-?mail",
+    re.I,
+)
 BACKTICKED = re.compile(r"`([A-Z]\w+)`")
 
 
@@ -36,7 +53,11 @@ class Nouns:
         found = cls({entity.name: entity for entity in entities})
         for name, entity in found.entities.items():
             found.by_stem.setdefault(lexicon.stem(name), []).append(name)
-            if set(lexicon.stem(name)) & PERSON_ENTITY and entity.kind == "table" and any(a.role == "email" for a in entity.attrs):
+            if (
+                set(lexicon.stem(name)) & PERSON_ENTITY
+                and entity.kind == "table"
+                and any(a.role == "email" for a in entity.attrs)
+            ):
                 found.person = found.person or name
         return found
 
@@ -47,12 +68,17 @@ class Nouns:
         exact = self.by_stem.get(stem, [])
         if exact:
             return exact[0]
-        heads = [name for found, names in self.by_stem.items() for name in names if len(found) > 0 and self._heads(stem, found, owner, name)]
+        heads = [
+            name
+            for found, names in self.by_stem.items()
+            for name in names
+            if len(found) > 0 and self._heads(stem, found, owner, name)
+        ]
         return heads[0] if len(heads) == 1 else ""
 
     def _heads(self, stem: tuple[str, ...], found: tuple[str, ...], owner: Entity, name: str) -> bool:
         """Whether `found` is the head of `stem`, or both end in one noun and the rest is a parent of the entity."""
-        if stem[-len(found):] == found:
+        if stem[-len(found) :] == found:
             return True
         if stem[-1:] != found[-1:] or name == owner.name:
             return False
@@ -80,7 +106,9 @@ def _referring(attr: Attr, entity: Entity, names: Nouns) -> Attr:
     if reference is None:
         return attr
     role = attr.role if attr.column in entity.key or attr.role == "email" else "foreign_key"
-    return replace(attr, references=reference, role=role, required=attr.required or (attr.readonly and reference.strict))
+    return replace(
+        attr, references=reference, role=role, required=attr.required or (attr.readonly and reference.strict)
+    )
 
 
 def _by_id(attr: Attr, entity: Entity, names: Nouns) -> Reference | None:
@@ -93,7 +121,7 @@ def _by_id(attr: Attr, entity: Entity, names: Nouns) -> Reference | None:
     if not stem:
         return None
     target = names.named(stem, entity)
-    about_self = own and lexicon.stem(entity.name)[-len(stem):] == stem and target != names.person
+    about_self = own and lexicon.stem(entity.name)[-len(stem) :] == stem and target != names.person
     if not target or (target == entity.name and own) or about_self:
         return None
     key = names.entities[target].own_key
@@ -103,11 +131,14 @@ def _by_id(attr: Attr, entity: Entity, names: Nouns) -> Reference | None:
 
 
 def _is_complete(entity: Entity, target: Entity) -> bool:
-    """Whether the other key columns of the target can be matched by columns of ours: by name, or by what they refer to."""
+    """Whether the target's other key columns can be matched by columns of ours: by name, or by what they refer to."""
     ours = {attr.column for attr in entity.attrs}
     refers = {(attr.references.entity, attr.references.column) for attr in entity.attrs if attr.references}
     others = [attr for attr in target.attrs if attr.column in target.key and attr.column != target.own_key]
-    return all(attr.column in ours or (attr.references and (attr.references.entity, attr.references.column) in refers) for attr in others)
+    return all(
+        attr.column in ours or (attr.references and (attr.references.entity, attr.references.column) in refers)
+        for attr in others
+    )
 
 
 def _is_person_email(attr: Attr) -> bool:
@@ -126,10 +157,19 @@ def _by_email(attr: Attr, names: Nouns) -> Reference | None:
 def _person() -> Entity:
     """People known only by their e-mail addresses; no tool reads them, populate draws guests and owners from them."""
     return Entity(
-        name=PERSON, table="person", kind="table", key=("email",), own_key="email", key_assigned_by="caller",
-        attrs=(Attr("email", "email", "text", "email", required=True, description="E-mail address."),
-               Attr("displayName", "display_name", "text", "person", description="Name as people write it.")),
-        natural_keys=("display_name", "email"), noun="person", plural="people",
+        name=PERSON,
+        table="person",
+        kind="table",
+        key=("email",),
+        own_key="email",
+        key_assigned_by="caller",
+        attrs=(
+            Attr("email", "email", "text", "email", required=True, description="E-mail address."),
+            Attr("displayName", "display_name", "text", "person", description="Name as people write it."),
+        ),
+        natural_keys=("display_name", "email"),
+        noun="person",
+        plural="people",
         description="A person known by an e-mail address. Made by the reading: the document has no entity for people.",
     )
 

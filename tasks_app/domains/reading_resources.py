@@ -52,7 +52,7 @@ class Resource:
 
 
 def place(path: str) -> Place:
-    """"courses/{courseId}/topics/{id}:verb" → parents ((courses, courseId),), own id, segment topics."""
+    """ "courses/{courseId}/topics/{id}:verb" → parents ((courses, courseId),), own id, segment topics."""
     segments = [s for s in path.split(":")[0].split("/") if s]
     pairs: list[tuple[str, str]] = []
     last_word = ""
@@ -89,9 +89,7 @@ def _item_schema(value: Mapping[str, Any]) -> str:
 
 def is_list(tool: Tool, schemas: Schemas) -> bool:
     properties = schemas.properties({"$ref": tool.response}) if tool.response else {}
-    return bool(items(tool, schemas)[1]) and (
-        verb_words(tool)[0] in LIST_VERBS or "nextPageToken" in properties
-    )
+    return bool(items(tool, schemas)[1]) and (verb_words(tool)[0] in LIST_VERBS or "nextPageToken" in properties)
 
 
 def spoken_of(tool: Tool, schemas: Schemas) -> str:
@@ -109,7 +107,9 @@ def resources(document: ToolDocument, schemas: Schemas) -> dict[str, Resource]:
     for tool in document.tools:
         verb = verb_words(tool)[0]
         listed = is_list(tool, schemas) and verb in LIST_VERBS
-        if listed or (verb == "get" and tool.response and tool.http == "GET" and schemas.properties({"$ref": tool.response})):
+        if listed or (
+            verb == "get" and tool.response and tool.http == "GET" and schemas.properties({"$ref": tool.response})
+        ):
             resource = found.setdefault(spoken_of(tool, schemas), Resource(spoken_of(tool, schemas)))
             resource.listed |= listed
             resource.got |= not listed

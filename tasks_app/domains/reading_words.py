@@ -9,13 +9,40 @@ from __future__ import annotations
 import re
 
 WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
-IRREGULAR_PLURALS = {"person": "people", "child": "children", "criterion": "criteria", "alias": "aliases", "status": "statuses"}
+IRREGULAR_PLURALS = {
+    "person": "people",
+    "child": "children",
+    "criterion": "criteria",
+    "alias": "aliases",
+    "status": "statuses",
+}
 UNCOUNTED = {"work", "metadata", "information", "media", "history", "feedback", "settings", "acl", "freebusy"}
 IRREGULAR_PARTICIPLES = {
-    "send": "sent", "set": "set", "put": "put", "hide": "hidden", "show": "shown", "read": "read", "withdraw": "withdrawn",
-    "sell": "sold", "buy": "bought", "pay": "paid", "ship": "shipped", "cancel": "cancelled", "submit": "submitted",
-    "stop": "stopped", "trash": "trashed", "undelete": "undeleted", "freeze": "frozen", "write": "written", "give": "given",
-    "take": "taken", "begin": "begun", "deny": "denied", "apply": "applied", "mark": "marked", "lock": "locked",
+    "send": "sent",
+    "set": "set",
+    "put": "put",
+    "hide": "hidden",
+    "show": "shown",
+    "read": "read",
+    "withdraw": "withdrawn",
+    "sell": "sold",
+    "buy": "bought",
+    "pay": "paid",
+    "ship": "shipped",
+    "cancel": "cancelled",
+    "submit": "submitted",
+    "stop": "stopped",
+    "trash": "trashed",
+    "undelete": "undeleted",
+    "freeze": "frozen",
+    "write": "written",
+    "give": "given",
+    "take": "taken",
+    "begin": "begun",
+    "deny": "denied",
+    "apply": "applied",
+    "mark": "marked",
+    "lock": "locked",
 }
 SPELLINGS = {"canceled": "cancelled", "cancelled": "cancelled"}
 # What people say for a schema's words; the longest match wins. Words with a plural of their own give both.
@@ -33,15 +60,61 @@ NOUNS = {
     ("label", "properties"): ("label", "labels"),
 }
 SQL_WORDS = {
-    "add", "all", "and", "as", "by", "case", "check", "column", "commit", "create", "default", "delete", "desc", "distinct",
-    "drop", "else", "end", "exists", "from", "group", "having", "in", "index", "insert", "into", "is", "join", "key", "limit",
-    "not", "null", "on", "or", "order", "primary", "references", "select", "set", "table", "then", "to", "transaction",
-    "union", "unique", "update", "using", "values", "when", "where", "with",
+    "add",
+    "all",
+    "and",
+    "as",
+    "by",
+    "case",
+    "check",
+    "column",
+    "commit",
+    "create",
+    "default",
+    "delete",
+    "desc",
+    "distinct",
+    "drop",
+    "else",
+    "end",
+    "exists",
+    "from",
+    "group",
+    "having",
+    "in",
+    "index",
+    "insert",
+    "into",
+    "is",
+    "join",
+    "key",
+    "limit",
+    "not",
+    "null",
+    "on",
+    "or",
+    "order",
+    "primary",
+    "references",
+    "select",
+    "set",
+    "table",
+    "then",
+    "to",
+    "transaction",
+    "union",
+    "unique",
+    "update",
+    "using",
+    "values",
+    "when",
+    "where",
+    "with",
 }
 
 
 def words(identifier: str) -> tuple[str, ...]:
-    """"courseWorkId" → ("course", "work", "id"); "iCalUID" → ("ical", "uid"); "RECLAIMED_BY" → ("reclaimed", "by")."""
+    """ "courseWorkId" → ("course", "work", "id"); "iCalUID" → ("ical", "uid"); "RECLAIMED_BY" → ("reclaimed", "by")."""
     found = [w.lower() for w in WORD.findall(identifier.replace("iCal", "Ical"))]
     return tuple(found)
 
@@ -51,7 +124,7 @@ def snake(identifier: str) -> str:
 
 
 def camel(snake_name: str) -> str:
-    """"due_date" → "dueDate": masks are documented in snake case and sent in camel case."""
+    """ "due_date" → "dueDate": masks are documented in snake case and sent in camel case."""
     head, *tail = snake_name.split("_")
     return head + "".join(part[:1].upper() + part[1:] for part in tail)
 
@@ -93,13 +166,13 @@ def nouns(identifier: str, drop: tuple[str, ...] = ()) -> tuple[str, str]:
     for size in range(len(found), 0, -1):
         if found[-size:] in NOUNS and (size == len(found) or size > 1 or found[:-size] == drop):
             return NOUNS[found[-size:]]
-    if drop and found[:len(drop)] == drop and len(found) > len(drop):
-        found = found[len(drop):]
+    if drop and found[: len(drop)] == drop and len(found) > len(drop):
+        found = found[len(drop) :]
     return " ".join(found), " ".join((*found[:-1], plural(found[-1])))
 
 
 def participle(verb: str) -> str:
-    """"accept" → "accepted", "cancel" → "cancelled", "turn" → "turned"."""
+    """ "accept" → "accepted", "cancel" → "cancelled", "turn" → "turned"."""
     if verb in IRREGULAR_PARTICIPLES:
         return IRREGULAR_PARTICIPLES[verb]
     if verb.endswith("e"):
@@ -114,8 +187,8 @@ def means(verb: tuple[str, ...], state: tuple[str, ...]) -> bool:
     """
     wanted = (participle(verb[0]), *verb[1:])
     state = tuple(SPELLINGS.get(word, word) for word in state)
-    rest = state[len(wanted):]
-    return state[:len(wanted)] == wanted and (not rest or rest[0] in ("by", "from"))
+    rest = state[len(wanted) :]
+    return state[: len(wanted)] == wanted and (not rest or rest[0] in ("by", "from"))
 
 
 def column_name(path: str) -> str:
@@ -126,7 +199,7 @@ def column_name(path: str) -> str:
     found: tuple[str, ...] = ()
     for segment in path.split("."):
         leaf = words(segment)
-        if found and leaf == found[-len(leaf):]:
+        if found and leaf == found[-len(leaf) :]:
             continue
         found = (*found, *leaf)
     name = "_".join(found)

@@ -115,9 +115,9 @@ def expand(op: Op, model: DomainModel) -> Iterator[str]:
 
 def free_busy(op: Op, model: DomainModel) -> Iterator[str]:
     """Busy stretches of each calendar asked for; cancelled and transparent events leave one free."""
-    entity = model.entity(op.effect.detail.get("of") or op.effect.detail.get("events") or "Event")
+    entity = model.entity(op.effect.detail["entity"])
     name, names = constant(entity), recurring_names(entity)
-    scope = model.entity(op.effect.detail.get("owner", "Calendar"))
+    scope = model.entity(op.effect.detail["of"])
     yield 'low, high = _utc(args["timeMin"], "timeMin"), _utc(args["timeMax"], "timeMax")'
     yield "if high <= low:"
     yield '    raise _invalid("timeMax must lie after timeMin")'

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tasks_app.domains.model import Attr, DomainModel, Entity
+from tasks_app.environments.compile_cascade import cascade
 from tasks_app.environments.compile_schema import ForeignKey, foreign_keys, tables
 
 
@@ -187,8 +188,24 @@ def _part_functions(part: Entity, model: DomainModel) -> str:
     order = ", ".join(f'"{column}"' for column in natural or part.key)
     assigned = ""
     if part.key_assigned_by == "server" and part.own_key:
-        assigned = f'        row.setdefault("{part.own_key}", str(index))\n'
+        path = part.attr(part.own_key).path
+        assigned = (f'        row["{part.own_key}"] = item.get({literal(path)}) or '
+                    f'_new_id(db, "{part.table}", "numeric")\n')
     unique = f"tuple(row.get(column) for column in {literal(tuple(natural))})"
+    removed = "".join(f"    {line}\n" for line in cascade(part, model, {c: f"owner[{literal(c)}]" for c in key.columns}))
+    nested = "".join(
+        f"\n        inner = _at(item, {literal(p.part_path)})"
+        f"\n        _replace_{p.table}(db, row, None if inner is MISSING else inner)" for p in parts_of(part, model))
+    readonly = tuple(a.column for a in part.attrs if a.readonly and a.column not in part.key)
+    old, kept = "", "row"
+    if readonly:  # what only the service sets stays with the item of the same key
+        old = (f"    columns = {literal(readonly)}\n"
+               f"    names = {literal(tuple(natural))}\n"
+               f"    where = [f'\"{{column}}\" = ?' for column in owner]\n"
+               f'    old = _rows(db, "{part.table}", {constant(part)}, where, tuple(owner.values()), \'{order}\')\n'
+               f"    kept = {{tuple(row[name] for name in names): {{c: row[c] for c in columns}} for row in old}}\n")
+        kept = "{**kept.get(key, {}), **row}"
+    checks = "".join(f"        {line}\n" for line in references(part, model, "row", key))
     return f'''def _{part.table}_of(db, r):
     """The {part.plural or noun(part) + "s"} of one {noun(key.target)}, in the order of their key; None when there are none."""
     owner = {where}
@@ -200,16 +217,26 @@ def _part_functions(part: Entity, model: DomainModel) -> str:
 def _replace_{part.table}(db, r, given):
     """The array `{part.part_path}` replaces what was there; None or an empty one clears it."""
     owner = {plain}
-    _delete(db, "{part.table}", owner)
+{old}{removed}    _delete(db, "{part.table}", owner)
     seen = set()
     for index, item in enumerate(given or ()):
-        row = {{**{constant(part)}_DEFAULTS, **_columns({constant(part)}_FIELDS, item), **owner}}
+        row = {{**_with_defaults({constant(part)}_DEFAULTS, _columns({constant(part)}_FIELDS, item)), **owner}}
 {assigned}        _need("{part.part_path}", {constant(part)}_REQUIRED, row)
-        key = {unique}
+{checks}        key = {unique}
         if key in seen or None in key:
-            raise _invalid(f"{part.part_path}[{{index}}]: {', '.join(natural)} must be given once for each, found {{key!r}}")
+            raise _invalid(f"{part.part_path}[{{index}}]: {', '.join(natural)} must be given, once for each")
         seen.add(key)
-        _insert(db, "{part.table}", row)'''
+        _insert(db, "{part.table}", {kept}){nested}'''
+
+
+def references(entity: Entity, model: DomainModel, row: str, but: ForeignKey | None = None) -> Iterator[str]:
+    """Checks that what the row points at exists."""
+    for key in foreign_keys(entity, model):
+        if but is not None and key.columns == but.columns:
+            continue
+        pairs = ", ".join(f"{literal(t)}: {row}.get({literal(c)})"
+                          for c, t in zip(key.columns, key.target_columns, strict=True))
+        yield f'_require(db, "{key.target.table}", {{{pairs}}}, "{noun(key.target)}")'
 
 
 def _place(tree: dict[str, Any], path: str, expression: str) -> None:

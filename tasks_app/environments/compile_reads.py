@@ -5,6 +5,7 @@ Each function here takes an Op and gives the lines of its body; `args` are check
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -13,25 +14,37 @@ from tasks_app.domains.model import DomainModel, Entity, Filter, Op, Param
 from tasks_app.environments.compile_documents import constant, literal, noun
 from tasks_app.environments.compile_schema import foreign_keys
 
+# Documents that are the same for everybody and never written. Source: the service's own answer, abridged.
+VALUES: dict[str, Any] = {
+    "Colors": {
+        "kind": "calendar#colors", "updated": "2012-02-14T00:00:00Z",
+        "calendar": {"1": {"background": "#ac725e", "foreground": "#1d1d1d"}, "2": {"background": "#d06b64", "foreground": "#1d1d1d"},
+                     "3": {"background": "#f83a22", "foreground": "#1d1d1d"}, "7": {"background": "#42d692", "foreground": "#1d1d1d"},
+                     "9": {"background": "#7bd148", "foreground": "#1d1d1d"}, "14": {"background": "#9fe1e7", "foreground": "#1d1d1d"}},
+        "event": {"1": {"background": "#a4bdfc", "foreground": "#1d1d1d"}, "2": {"background": "#7ae7bf", "foreground": "#1d1d1d"},
+                  "4": {"background": "#ff887c", "foreground": "#1d1d1d"}, "5": {"background": "#fbd75b", "foreground": "#1d1d1d"},
+                  "8": {"background": "#e1e1e1", "foreground": "#1d1d1d"}, "11": {"background": "#dc2127", "foreground": "#1d1d1d"}},
+    },
+}
 _COMPARE = {"eq": "=", "ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
 
 
-def value_of(param: Param, entity: Entity, model: DomainModel) -> str:
+def value_of(param: Param, entity: Entity, model: DomainModel, column: str = "") -> str:
     """The argument as a column holds it: "me", "primary" and e-mails of users are resolved to keys."""
     value = f"args[{literal(param.name)}]"
-    users = [e for e in model.entities if e.name == _referenced(param, entity) and e.attrs]
+    target = _referenced(column or param.column, entity)
+    users = [e for e in model.entities if e.name == target and "email_address" in {a.column for a in e.attrs}]
     says = param.description
     if users and '"me"' in says:
-        email = next((a.column for a in users[0].attrs if a.role == "email" or "email" in a.column), "")
-        return f'_user(db, {value}, "{users[0].table}", "{users[0].own_key}", "{email}")'
-    if '"me"' in says or '"primary"' in says or "`primary`" in says:
+        return f'_user(db, {value}, "{users[0].table}", "{users[0].own_key}", "email_address")'
+    if '"me"' in says or "primary" in says:
         return f"_mine(db, {value})"
     return value
 
 
-def _referenced(param: Param, entity: Entity) -> str:
+def _referenced(column: str, entity: Entity) -> str:
     for attr in entity.attrs:
-        if attr.column == param.column:
+        if attr.column == column:
             return attr.references.entity if attr.references else entity.name
     return ""
 
@@ -47,20 +60,36 @@ def key_where(op: Op, entity: Entity, model: DomainModel) -> str:
 
 
 def parent_checks(op: Op, entity: Entity, model: DomainModel) -> Iterator[str]:
-    """NOT_FOUND when a parent named in the path does not exist; a wildcard asks for none."""
+    """NOT_FOUND when a parent named in the path does not exist; a wildcard asks for none.
+
+    Where a column may hold the key of several entities, the path's own word decides; if it does not, any will do.
+    """
     columns = {p.column: p for p in path_params(op)}
-    for parent in entity.parents:
-        target = next((e for e in model.entities if e.name == parent.entity and e.kind != "value"), None)
-        if target is None or parent.column not in columns or _is_own_key(parent.column, entity, op):
+    for column in dict.fromkeys(p.column for p in entity.parents):
+        if column not in columns or _is_own_key(column, entity, op):
             continue
-        where: dict[str, str] = {}
-        for column in target.key:
-            source = parent.column if column == target.own_key else column
-            if source in columns and columns[source].name != op.wildcard:
-                where[column] = value_of(columns[source], entity, model)
-        if set(where) == set(target.key):
-            pairs = ", ".join(f"{literal(k)}: {v}" for k, v in where.items())
-            yield f'_require(db, "{target.table}", {{{pairs}}}, "{noun(target)}")'
+        names = dict.fromkeys(p.entity for p in entity.parents if p.column == column)
+        said = dict.fromkeys(p.entity for p in entity.parents if p.column == column and p.segment in op.method.split("."))
+        targets = [e for e in model.entities if e.name in (said or names) and e.kind != "value"]
+        wheres = [_parent_where(target, column, columns, op, entity, model) for target in targets]
+        pairs = [f'("{t.table}", {w})' for t, w in zip(targets, wheres, strict=True) if w]
+        if len(pairs) == 1:
+            yield f'_require(db, {pairs[0][1:-1]}, "{noun(targets[0])}")'
+        elif pairs:
+            yield f'_require_any(db, ({", ".join(pairs)}), "{" or ".join(noun(t) for t in targets)}")'
+
+
+def _parent_where(
+    target: Entity, column: str, columns: Mapping[str, Param], op: Op, entity: Entity, model: DomainModel,
+) -> str:
+    where: dict[str, str] = {}
+    for key in target.key:
+        source = column if key == target.own_key or len(target.key) == 1 else key
+        if source in columns and columns[source].name != op.wildcard:
+            where[key] = value_of(columns[source], entity, model)
+    if set(where) != set(target.key):
+        return ""
+    return "{" + ", ".join(f"{literal(k)}: {v}" for k, v in where.items()) + "}"
 
 
 def _is_own_key(column: str, entity: Entity, op: Op) -> bool:
@@ -69,8 +98,8 @@ def _is_own_key(column: str, entity: Entity, op: Op) -> bool:
 
 def read_one(op: Op, model: DomainModel) -> Iterator[str]:
     entity = model.entity(op.entity)
-    if "constant" in op.effect.detail:
-        yield f"return {literal(op.effect.detail['constant'])}"
+    if entity.kind == "value":
+        yield f"return json.loads({json.dumps(VALUES[entity.name])!r})"
         return
     yield f"where = {key_where(op, entity, model)}"
     if entity.kind == "singleton":
@@ -175,6 +204,7 @@ def _condition(item: Filter, param: Param, entity: Entity, model: DomainModel) -
         yield f"    where.append('\"{item.column}\" = ?')"
         yield "    values.append(wanted)"
     elif item.via:
+        value = value_of(param, model.entity(item.via), model, item.column)
         yield f"where.append({_through(item, entity, model)!r})"
         yield f"values.append({value})"
     else:

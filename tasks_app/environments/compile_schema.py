@@ -91,6 +91,8 @@ def _counterpart(entity: Entity, target: Entity, column: str) -> str | None:
             return attr.column
         if theirs is not None and (attr.references.entity, attr.references.column) == (theirs.entity, theirs.column):
             return attr.column
+    if theirs is None and any(attr.column == column for attr in entity.attrs):
+        return column
     return None
 
 

@@ -29,7 +29,7 @@ def transition(op: Op, model: DomainModel) -> Iterator[str]:
         allowed = " or ".join(sources)
         yield f"if row[{literal(column)}] not in {literal(tuple(sources))}:"
         yield (f'    raise ToolError("FAILED_PRECONDITION", '
-               f'f"this {noun(entity)} is {{row[{literal(column)}]}}; it must be {allowed}")')
+               f'f"this {noun(entity)} is {{row[{column!r}]}}; it must be {allowed}")')
     yield "session = _session(db)"
     values = {**{c: v for c, v in server_values(op, entity).items()}, column: literal(target)}
     pairs = ", ".join(f"{literal(c)}: {v}" for c, v in values.items())
@@ -62,7 +62,7 @@ def _accept(op: Op, model: DomainModel) -> Iterator[str]:
         yield f'        raise ToolError("ALREADY_EXISTS", "there is such a {noun(target)} already")'
         yield f'    _insert(db, "{target.table}", {{{pairs}}})'
     yield "else:"
-    yield f'    raise ToolError("FAILED_PRECONDITION", f"a {noun(entity)} as {{row[{literal(by)}]}} cannot be accepted")'
+    yield f'    raise ToolError("FAILED_PRECONDITION", f"a {noun(entity)} as {{row[{by!r}]}} cannot be accepted")'
     if detail.get("consume", True):
         yield f'_delete(db, "{entity.table}", where)'
     yield "return {}"
@@ -81,6 +81,10 @@ def _members(op: Op, model: DomainModel) -> Iterator[str]:
     yield from _update_beside(op, entity)
     if part is not None:
         yield from _part_members(part, model)
+        mode = op.effect.detail.get("mode")
+        if mode:
+            yield f"if values[{literal(mode['column'])}] != {literal(mode['with_members'])}:"
+            yield f"    _replace_{part.table}(db, row, None)"
     else:
         column = literal(detail["column"])
         yield f"kept = [key for key in _json(row[{column}]) or [] if key not in removed]"
@@ -93,10 +97,12 @@ def _members(op: Op, model: DomainModel) -> Iterator[str]:
 def _update_beside(op: Op, entity: Entity) -> Iterator[str]:
     pairs = ", ".join(f"{literal(c)}: {v}" for c, v in server_values(op, entity).items())
     yield f"values = {{{pairs}}}"
-    for param in op.params:
-        if param.where == "body" and param.column and param.schema.get("type") == "string":
-            yield f"if {literal(param.name)} in args:"
-            yield f"    values[{literal(param.column)}] = args[{literal(param.name)}]"
+    mode = op.effect.detail.get("mode")
+    if mode:
+        param, column = literal(mode["param"]), literal(mode["column"])
+        yield f"values[{column}] = args.get({param}, row[{column}])"
+        yield f"if (added or removed) and values[{column}] != {literal(mode['with_members'])}:"
+        yield f'    raise _invalid("students can only be named where {mode["param"]} is {mode["with_members"]}")'
 
 
 def _part_members(part: Entity, model: DomainModel) -> Iterator[str]:
@@ -125,6 +131,10 @@ def append(op: Op, model: DomainModel) -> Iterator[str]:
     yield "session = _session(db)"
     pairs = ", ".join(f"{literal(c)}: {v}" for c, v in server_values(op, entity).items())
     yield f"values = {{{pairs}}}"
+    only = detail.get("only")
+    if only and any(a.column == only["column"] for a in entity.attrs):
+        yield f"if row[{literal(only['column'])}] not in (None, {literal(only['value'])}):"
+        yield f'    raise ToolError("FAILED_PRECONDITION", "{only["column"]} must be {only["value"]} for this")'
     yield f"items = [*(_json(row[{column}]) or []), *args.get({literal(detail['param'])}, [])]"
     yield f'values[{column}] = json.dumps(items, ensure_ascii=False, sort_keys=True, separators=(",", ":"))'
     yield f'_update(db, "{entity.table}", where, values)'
@@ -140,6 +150,9 @@ def move(op: Op, model: DomainModel) -> Iterator[str]:
     param = next(p for p in op.params if p.name == detail["param"])
     reference = next(k for k in foreign_keys(entity, model) if k.columns[-1] == column)
     yield from find_row(op, entity, model)
+    for column_name, value in detail.get("only", {}).items():
+        yield f"if row[{literal(column_name)}] not in (None, {literal(value)}):"
+        yield f'    raise ToolError("FAILED_PRECONDITION", "only a {noun(entity)} with {column_name} {value} can be moved")'
     yield "session = _session(db)"
     yield f"destination = {value_of(param, entity, model)}"
     yield f'_require(db, "{reference.target.table}", {{{literal(reference.target_columns[-1])}: destination}}, "{noun(reference.target)}")'

@@ -9,26 +9,25 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tasks_app.domains.model import DomainModel, Entity, Op
+from tasks_app.environments.compile_cascade import cascade, pointing_at
 from tasks_app.environments.compile_calendar import recurring_names, series_parts
 from tasks_app.environments.compile_documents import constant, literal, noun, parts_of, writable
 from tasks_app.environments.compile_reads import key_where, parent_checks, path_params, value_of
-from tasks_app.environments.compile_schema import ForeignKey, foreign_keys, tables
+from tasks_app.environments.compile_schema import foreign_keys, twins
 
 _SERVER = {"$now": 'session["now"]', "$user_id": 'session["user_id"]', "$user_email": 'session["email"]',
-           "$user_name": 'session["name"]', "$zone": 'session["time_zone"]'}
+           "$user_name": 'session["name"]', "$zone": 'session["time_zone"]', "$true": "1", "$false": "0"}
 
 
 def server_values(op: Op, entity: Entity) -> dict[str, str]:
     """Columns that the service fills, as Python expressions: as `detail["set"]` says, else by name."""
     given = {c: _expression(v) for c, v in op.effect.detail.get("set", {}).items()}
-    if op.effect.kind in ("insert", "import", "quick_add", "copy", "upsert"):
-        return {**_guessed(entity, new=True), **given}
-    return {**_guessed(entity, new=False), **given}
+    if "set" in op.effect.detail:
+        return given
+    return _guessed(entity, new=op.effect.kind in ("insert", "import", "quick_add", "copy", "upsert"))
 
 
 def _expression(value: Any) -> str:
-    if isinstance(value, str) and value == "$id":
-        return "_made_id"
     return _SERVER.get(value, literal(value)) if isinstance(value, str) else literal(value)
 
 
@@ -98,17 +97,45 @@ def finish_insert(op: Op, entity: Entity, model: DomainModel) -> Iterator[str]:
         else:
             yield f"row[{literal(column)}] = {value}"
     name = constant(entity)
+    yield from resolved(op, entity, model, "row")
+    yield from _copied(entity, model)
+    if {"scope_type", "scope_value"} <= {a.column for a in entity.attrs}:
+        yield 'row["id"] = row["scope_type"] if row.get("scope_value") is None else f"{row[\'scope_type\']}:{row[\'scope_value\']}"'
     yield f'_need("{noun(entity)}", {name}_REQUIRED, row)'
     yield from recurring_checks(entity, model)
     yield from set_references(entity, model, "row")
+    yield from _unique(op, entity)
     key = ", ".join(f"{literal(c)}: row[{literal(c)}]" for c in entity.key)
     yield f'if _select(db, "{entity.table}", {literal(entity.key[:1])}, {{{key}}}):'
     yield f'    raise ToolError("ALREADY_EXISTS", "there is such a {noun(entity)} already")'
     yield f'_insert(db, "{entity.table}", row)'
     yield from replace_parts(op, entity, model, "args", "given is not MISSING and given is not None")
-    yield from _also(op, model)
     yield f'row = _find(db, "{entity.table}", {name}, {{{key}}}, "{noun(entity)}")'
+    yield from _also(op, model)
     yield answer(op, entity)
+
+
+def resolved(op: Op, entity: Entity, model: DomainModel, row: str) -> Iterator[str]:
+    """A user named in the body as "me" or by e-mail is kept by id."""
+    for param in op.params:
+        if param.where == "body" and param.column and value_of(param, entity, model) != f"args[{literal(param.name)}]":
+            yield f"if {literal(param.name)} in args:"
+            yield f"    {row}[{literal(param.column)}] = {value_of(param, entity, model)}"
+
+
+def _copied(entity: Entity, model: DomainModel) -> Iterator[str]:
+    """Columns that show what another row says (a calendar's name in the list of calendars)."""
+    for _, attr, source, column, key in (found for found in twins(model) if found[0] is entity):
+        yield f'twin = _select(db, "{source.table}", ({literal(column)},), {{{literal(source.own_key)}: row.get({literal(key)})}})'
+        yield f"row[{literal(attr.column)}] = twin[{literal(column)}] if twin else {literal(0 if attr.kind == 'boolean' else None)}"
+
+
+def _unique(op: Op, entity: Entity) -> Iterator[str]:
+    columns = [c for c in op.effect.detail.get("unique", ()) if c != entity.own_key or entity.key_assigned_by == "caller"]
+    if columns and columns != list(entity.key):
+        pairs = ", ".join(f"{literal(c)}: row.get({literal(c)})" for c in columns)
+        yield f'if _select(db, "{entity.table}", {literal(tuple(columns[:1]))}, {{{pairs}}}):'
+        yield f'    raise ToolError("ALREADY_EXISTS", "there is such a {noun(entity)} already: {", ".join(columns)} must be new")'
 
 
 def recurring_checks(entity: Entity, model: DomainModel) -> Iterator[str]:
@@ -146,34 +173,65 @@ def _also(op: Op, model: DomainModel) -> Iterator[str]:
         target = model.entity(other["entity"])
         pairs = []
         for column, value in other["set"].items():
-            from_row = isinstance(value, str) and value.startswith("$.")
-            pairs.append(f"{literal(column)}: " + (f"row[{literal(value[2:])}]" if from_row else _expression(value)))
+            if not isinstance(value, Mapping):
+                pairs.append(f"{literal(column)}: {_expression(value)}")
+            elif "column" in value:
+                pairs.append(f"{literal(column)}: row[{literal(value['column'])}]")
+            else:
+                pairs.append(f"{literal(column)}: {literal(value['literal'])}")
         yield f'_insert(db, "{target.table}", {{{", ".join(pairs)}}})'
 
 
 def update(op: Op, model: DomainModel) -> Iterator[str]:
     entity = model.entity(op.entity)
     name = constant(entity)
-    body = [p.name for p in op.params if p.where == "body"]
-    allowed = list(op.effect.detail.get("fields", ())) or body
+    detail = op.effect.detail
+    for param in detail.get("must_be_true", ()):
+        yield f"if not args.get({literal(param)}):"
+        yield f'    raise ToolError("PERMISSION_DENIED", "{param} must be true")'
     yield from find_row(op, entity, model)
-    mode = op.effect.detail.get("mode", "patch")
-    if op.mask_param:
+    if detail.get("from_params"):
+        pairs = ", ".join(f"{literal(c)}: args[{literal(p)}]" for p, c in detail["from_params"].items())
+        yield f"values, document, paths = {{{pairs}}}, {{}}, []"
+    else:
+        yield from document_to_write(op, entity, model)
+        yield f"values = _changes({name}_FIELDS, {name}_DEFAULTS, document, paths)"
+    yield from _write_values(op, entity, model)
+
+
+def document_to_write(op: Op, entity: Entity, model: DomainModel) -> Iterator[str]:
+    """`paths` that are written and the `document` that holds their new values."""
+    body = [p.name for p in op.params if p.where == "body"]
+    known = {a.path.split(".")[0].split("+")[0] for a in entity.attrs} | {p.part_path.split(".")[0] for p in parts_of(entity, model)}
+    known |= {a.path.split("+")[1] for a in entity.attrs if "+" in a.path}
+    allowed = [f for f in op.effect.detail.get("mask_fields") or body if f in known]
+    current = f"_{entity.table}_document(db, row)"
+    if op.mask_param and op.effect.detail.get("mask_required", True):
         yield f"paths = _mask(args, {literal(op.mask_param)}, {literal(allowed)})"
-        yield f"document = _replaced(_{entity.table}_document(db, row), args, paths)"
-    elif mode == "put":
+        yield f"document = _replaced({current}, args, paths)"
+    elif op.mask_param:
+        yield f"paths = [name for name in {literal(body)} if name in args]"
+        yield f"if {literal(op.mask_param)} in args:"
+        yield f"    paths = _mask(args, {literal(op.mask_param)}, {literal(allowed)})"
+        yield f"document = _replaced({current}, args, paths)"
+    elif op.effect.detail.get("mode", "patch") == "put":
         yield f"paths, document = {literal(body)}, args"
     else:
         yield f"paths = [name for name in {literal(body)} if name in args]"
-        yield f"document = _merged(_{entity.table}_document(db, row), {{name: args[name] for name in paths}})"
-    yield f"values = _changes({name}_FIELDS, {name}_DEFAULTS, document, paths)"
-    yield from _write_values(op, entity, model)
+        yield f"document = _merged({current}, _only(args, paths), {literal(_either(entity))})"
+
+
+def _either(entity: Entity) -> tuple[str, ...]:
+    """Names of which a document holds one: giving one by a patch takes the other away."""
+    return tuple(a.path for a in entity.attrs if "|" in a.path)
 
 
 def find_row(op: Op, entity: Entity, model: DomainModel) -> Iterator[str]:
     """The row that the path names; an instance of a series is made a row of its own first."""
     name = constant(entity)
+    yield from parent_checks(op, entity, model)
     yield f"where = {key_where(op, entity, model)}"
+    yield from _key_by_query(op, entity)
     if recurring_names(entity):
         parts = series_parts(entity, model)
         yield f'row = _own_row(db, "{entity.table}", {name}, where, {name}_NAMES, "{noun(entity)}", {parts})'
@@ -181,11 +239,31 @@ def find_row(op: Op, entity: Entity, model: DomainModel) -> Iterator[str]:
         yield f'row = _find(db, "{entity.table}", {name}, where, "{noun(entity)}")'
 
 
+def _key_by_query(op: Op, entity: Entity) -> Iterator[str]:
+    param = next((p for p in op.params if p.name == op.effect.detail.get("key_param") and p.column in entity.key), None)
+    if param is not None:
+        yield f"if {literal(param.name)} in args:"
+        yield f"    where[{literal(param.column)}] = args[{literal(param.name)}]"
+
+
+def _only_from(op: Op, entity: Entity) -> Iterator[str]:
+    only = op.effect.detail.get("only")
+    if only:
+        column = literal(only["column"])
+        yield f"if row[{column}] != {literal(only['from'])} or values.get({column}) != {literal(only['to'])}:"
+        yield f'    raise ToolError("FAILED_PRECONDITION", "a {noun(entity)} can only go from {only["from"]} to {only["to"]}")'
+
+
 def _write_values(op: Op, entity: Entity, model: DomainModel) -> Iterator[str]:
     name = constant(entity)
     keys = [c for c in entity.key if c in _written(entity, model)]
     if keys:
         yield f"values = {{column: value for column, value in values.items() if column not in {literal(tuple(keys))}}}"
+    immutable = tuple(a.column for a in writable(entity, model) if a.immutable and a.column not in keys)
+    if immutable:
+        yield f"values = {{column: value for column, value in values.items() if column not in {literal(immutable)}}}"
+    yield from resolved(op, entity, model, "values")
+    yield from _only_from(op, entity)
     yield "session = _session(db)"
     for column, value in server_values(op, entity).items():
         yield f"values[{literal(column)}] = {value}"
@@ -203,19 +281,12 @@ def upsert(op: Op, model: DomainModel) -> Iterator[str]:
     """A singleton of its parent: written when it is there, made when it is not."""
     entity = model.entity(op.entity)
     name = constant(entity)
-    body = [p.name for p in op.params if p.where == "body"]
     yield from parent_checks(op, entity, model)
     yield f"where = {key_where(op, entity, model)}"
-    yield f'row = _select(db, "{entity.table}", {name}, where)'
-    yield f"document = {{}} if row is None else _{entity.table}_document(db, row)"
-    if op.mask_param:
-        yield f"paths = _mask(args, {literal(op.mask_param)}, {literal(body)}) if {literal(op.mask_param)} in args else list(args)"
-    else:
-        yield f"paths = [name for name in {literal(body)} if name in args]"
-    yield "document = _replaced(document, args, paths)"
-    yield "if row is None:"
+    yield f'if _select(db, "{entity.table}", {name}, where) is None:'
     yield f'    _insert(db, "{entity.table}", {{**{name}_DEFAULTS, **where}})'
-    yield f'    row = _find(db, "{entity.table}", {name}, where, "{noun(entity)}")'
+    yield f'row = _find(db, "{entity.table}", {name}, where, "{noun(entity)}")'
+    yield from document_to_write(op, entity, model)
     yield f"values = _changes({name}_FIELDS, {name}_DEFAULTS, document, paths)"
     yield from _write_values(op, entity, model)
 
@@ -241,9 +312,10 @@ def delete(op: Op, model: DomainModel) -> Iterator[str]:
 def _mark(op: Op, entity: Entity) -> Iterator[str]:
     yield "session = _session(db)"
     given: Mapping[str, Any] = op.effect.detail["set"]
-    column, value = next(iter(given.items()))
-    yield f"if row[{literal(column)}] == {literal(value)}:"
-    yield f'    raise ToolError("NOT_FOUND", "this {noun(entity)} is {value} already")'
+    column, value = next((c, v) for c, v in given.items() if not str(v).startswith("$"))
+    if op.effect.detail.get("refused_if_marked", True):
+        yield f"if row[{literal(column)}] == {literal(value)}:"
+        yield f'    raise ToolError("FAILED_PRECONDITION", "this {noun(entity)} is {value} already")'
     pairs = ", ".join(f"{literal(c)}: {v}" for c, v in server_values(op, entity).items())
     yield f'_update(db, "{entity.table}", where, {{{pairs}}})'
     yield "return {}"
@@ -253,51 +325,19 @@ def _clear(op: Op, model: DomainModel) -> Iterator[str]:
     """Everything of one kind under the row that the path names."""
     owner, entity = model.entity(op.entity), model.entity(op.effect.detail["of"])
     yield from find_row(op, owner, model)
-    for key in foreign_keys(entity, model):
-        if key.target.name == owner.name:
-            where = {c: f"row[{literal(t)}]" for c, t in zip(key.columns, key.target_columns, strict=True)}
-            yield from cascade(entity, model, where)
-            pairs = ", ".join(f"{literal(c)}: {v}" for c, v in where.items())
-            yield f'_delete(db, "{entity.table}", {{{pairs}}})'
+    if op.effect.detail.get("primary"):
+        yield f'if row[{literal(owner.own_key)}] != _session(db)["email"]:'
+        yield f'    raise ToolError("INVALID_ARGUMENT", "only the primary {noun(owner)} can be cleared")'
+    where = {theirs: f"row[{literal(ours)}]" for theirs, ours in op.effect.detail["scope"].items()}
+    yield from cascade(entity, model, where)
+    pairs = ", ".join(f"{literal(c)}: {v}" for c, v in where.items())
+    yield f'_delete(db, "{entity.table}", {{{pairs}}})'
     yield "return {}"
 
 
 def _restrict(entity: Entity, model: DomainModel) -> Iterator[str]:
-    for key in _pointing_at(entity, model):
+    for key in pointing_at(entity, model):
         pairs = ", ".join(f"{literal(c)}: row[{literal(t)}]"
                           for c, t in zip(key.columns, key.target_columns, strict=True))
         yield f'if _select(db, "{key.entity.table}", {literal(key.columns[:1])}, {{{pairs}}}):'
         yield f'    raise ToolError("FAILED_PRECONDITION", "the {noun(entity)} still has a {noun(key.entity)}")'
-
-
-def _pointing_at(entity: Entity, model: DomainModel) -> list[ForeignKey]:
-    return [key for other in tables(model) for key in foreign_keys(other, model) if key.target.name == entity.name]
-
-
-def cascade(entity: Entity, model: DomainModel, where: Mapping[str, str], seen: tuple[str, ...] = ()) -> Iterator[str]:
-    """Statements that remove, children first, what hangs on the rows of `entity` where the columns have the values."""
-    condition = " AND ".join(f'"{column}" = ?' for column in where)
-    values = "(" + ", ".join(where.values()) + ",)"
-    yield from _cascade_level(entity, model, condition, values, (*seen, entity.name))
-
-
-def _cascade_level(
-    entity: Entity, model: DomainModel, condition: str, values: str, seen: tuple[str, ...],
-) -> Iterator[str]:
-    for key in _pointing_at(entity, model):
-        if key.entity.name in seen:
-            continue
-        mine = ", ".join(f'"{column}"' for column in key.columns)
-        theirs = ", ".join(f'"{column}"' for column in key.target_columns)
-        left = f"({mine})" if len(key.columns) > 1 else mine
-        inner = f'{left} IN (SELECT {theirs} FROM "{entity.table}" WHERE {condition})'
-        if key.owns:
-            yield from _cascade_level(key.entity, model, inner, values, (*seen, key.entity.name))
-            yield f"db.execute({f'DELETE FROM {quoted(key.entity.table)} WHERE {inner}'!r}, {values})"
-        else:
-            changed = f'UPDATE {quoted(key.entity.table)} SET {quoted(key.columns[-1])} = NULL WHERE {inner}'
-            yield f"db.execute({changed!r}, {values})"
-
-
-def quoted(name: str) -> str:
-    return f'"{name}"'

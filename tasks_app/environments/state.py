@@ -17,10 +17,18 @@ class State:
 
     @property
     def digest(self) -> str:
-        """sha256 over table contents and files. Two images with equal rows have equal digests."""
+        """sha256 over schema, rows (in the order of their values, so not of their insertion) and files."""
         digest = hashlib.sha256()
-        for line in sorted(self._dump()):
-            digest.update(line.encode())
+        connection = self.connect()
+        try:
+            objects = connection.execute(
+                "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY type, name").fetchall()
+            for kind, name, sql in objects:
+                digest.update(f"{kind} {name} {sql}\n".encode())
+                if kind == "table":
+                    _hash_rows(connection, name, digest)
+        finally:
+            connection.close()
         for path in sorted(self.files):
             digest.update(path.encode() + b"\0" + hashlib.sha256(self.files[path]).digest())
         return digest.hexdigest()
@@ -31,9 +39,11 @@ class State:
         connection.deserialize(self.image)
         return connection
 
-    def _dump(self) -> list[str]:
-        connection = self.connect()
-        try:
-            return [line for line in connection.iterdump()]
-        finally:
-            connection.close()
+
+def _hash_rows(connection: sqlite3.Connection, table: str, digest: hashlib._Hash) -> None:
+    columns = len(connection.execute(f'SELECT * FROM "{table}" LIMIT 0').description)
+    order = ", ".join(str(number) for number in range(1, columns + 1))
+    cursor = connection.execute(f'SELECT * FROM "{table}" ORDER BY {order}')
+    while rows := cursor.fetchmany(2_000):
+        digest.update(repr(rows).encode())
+        digest.update(b"\n")

@@ -98,6 +98,7 @@ class Regeneration(LeasedJob):
     rows = models.PositiveIntegerField()
     files = models.PositiveIntegerField()
     scale = models.ForeignKey("tasks_app.TaskScale", null=True, on_delete=models.SET_NULL, related_name="+")
+    proof = models.JSONField(default=list)           # [{rule, name, held, detail}], also when a rule did not hold
 
     class Meta:
         ordering = ["-created_at"]

@@ -105,7 +105,7 @@ class Scope:
         always = {*found.key, found.own_key}
         return {
             f"{alias}.{a.column}": Column(
-                a.kind, not (a.column in always or a.kind == "boolean"), entity, a.column)
+                a.kind, not (a.column in always or a.kind == "boolean" or a.required), entity, a.column)
             for a in found.attrs
         }
 

@@ -96,37 +96,56 @@ def key_columns(effect: Effect, model: DomainModel) -> dict[str, Expr]:
             column = name                                   # the own key of a part
         if column is None:
             raise PlanError(f"{effect.tool} has no parameter {name!r}; it has {[p.name for p in op.params]}")
-        if op.entity != effect.entity:
-            column = carried(model.entity(op.entity), column, entity) if column not in own or name != column else column
+        if op.entity != effect.entity and name != column:
+            above = model.entity(op.entity)
+            column = dict((theirs, mine) for mine, theirs in links(entity, above, model)).get(column, column)
         out[column] = expr
     return out
 
 
-def carried(above: Entity, column: str, below: Entity) -> str:
-    """What `below` calls a key column of `above`, its parent or owner."""
-    if column == above.own_key:
-        found = next((p.column for p in below.parents if p.entity == above.name), None)
-    else:
-        grand = next((p.entity for p in above.parents if p.column == column), None)
-        found = next((p.column for p in below.parents if p.entity == grand), None)
-    if found is None:
-        raise PlanError(f"{below.name} does not carry {above.name}.{column}")
-    return found
+def links(below: Entity, above: Entity, model: DomainModel) -> list[tuple[str, str]]:
+    """Pairs (column of `below`, key column of `above`) by which a row hangs on its parent or owner; [] if it does not."""
+    parents = {p.column for p in below.parents if p.entity == above.name}
+    if not parents and below.part_of != above.name:
+        return []
+    pairs = []
+    for column in above.key:
+        found = _carrier(below, above, column, parents)
+        if found is None:
+            return []
+        pairs.append((found, column))
+    return pairs
+
+
+def _carrier(below: Entity, above: Entity, column: str, parents: set[str]) -> str | None:
+    """What `below` calls the key column of `above`: by reference, as parent, by what both refer to, by name."""
+    for attr in below.attrs:
+        if attr.references and (attr.references.entity, attr.references.column) == (above.name, column):
+            return attr.column
+    if column == above.own_key and parents:
+        return min(parents)
+    meant = above.attr(column).references
+    for attr in below.attrs:
+        same = attr.references and meant and (attr.references.entity, attr.references.column) == (meant.entity, meant.column)
+        if same or (attr.column == column and column != above.own_key):
+            return attr.column
+    return column if below.part_of == above.name and any(a.column == column for a in below.attrs) else None
 
 
 def descendants(entity: Entity, model: DomainModel) -> list[tuple[Entity, list[list[str]]]]:
-    """Entities that hang below, nearest first, each with pairs [its column, column of `entity`]."""
-    out: list[tuple[Entity, list[list[str]]]] = []
-    for below in model.entities:
-        if below is entity or below.kind == "value" or not any(p.entity == entity.name for p in below.parents):
-            continue
-        pairs = [[carried(entity, column, below), column] for column in entity.key]
-        out.append((below, pairs))
-        for further, further_pairs in descendants(below, model):
-            names = dict((theirs, ours) for theirs, ours in pairs)
-            if all(above in names for _, above in further_pairs if above in names) and not any(f is further for f, _ in out):
-                out.append((further, [[c, names[above]] for c, above in further_pairs if above in names]))
-    return out
+    """Entities that hang below, nearest first, each with pairs [its column, key column of `entity`]."""
+    out: dict[str, tuple[Entity, list[list[str]]]] = {}
+    queue = [(entity, {c: c for c in entity.key})]
+    while queue:
+        above, names = queue.pop(0)
+        for below in model.entities:
+            pairs = links(below, above, model) if below is not entity and below.kind != "value" else []
+            if not pairs or below.name in out:
+                continue
+            mapped = {mine: names[theirs] for mine, theirs in pairs if theirs in names}
+            out[below.name] = (below, [[mine, root] for mine, root in mapped.items()])
+            queue.append((below, mapped))
+    return list(out.values())
 
 
 def change(effect: Effect, model: DomainModel) -> Change:

@@ -211,7 +211,7 @@ def weak_assignments(rng: Random) -> Draft:
 def _late(name: str, n: int, order: str = "desc", everything: bool = False, key: str = "person.email_address") -> Plan:
     late = with_person(submissions(), "sub.user_id")
     if not everything:
-        late = where(late, eq("sub.late", lit(1)))
+        late = where(late, eq("sub.late", lit(True)))
     counted = group(use("late"), ("person.name_full_name", "person.email_address"), times=("count", None))
     return Plan(
         "classroom",

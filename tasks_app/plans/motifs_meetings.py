@@ -226,7 +226,7 @@ def _hours(name: str, n: int, first: str, until: str, responses: tuple[str, ...]
             "calendar": calendar(name),
             "month": where(of_calendar(), LIVE, *between("event.start_time", first, until)),
             "coming": extend(where(guests_of("month"), one_of("guest.response_status", *responses)),
-                             length=fn("minutes_between", col("event.start_time"), col("event.end_time"))),
+                             length=fn("minutes", col("event.start_time"), col("event.end_time"))),
             "load": group(use("coming"), ("guest.email",), meetings=("count", None), minutes=("sum", col("length"))),
             "most": top(use("load"), ((by, "desc"), ("guest.email", "asc")), n),
         },
@@ -324,7 +324,7 @@ def hand_over(rng: Random) -> Draft:
         ("[leaver] goes on leave, and [heir] takes over from 16 November 2026.",
          "From 16 November 2026 on, [heir] stands in for [leaver]."),
         ('In the calendar "[name]", add [heir] ([mail]) to the guests of every meeting from that day (UTC) on to which '
-         "[leaver] ([old]) is invited, {unless they are invited already|where the successor is not a guest yet}.",
+         "[leaver] ([old]) is invited, {unless [heir] is invited already|where the successor is not a guest yet}.",
          "Everybody who is invited remains invited, [leaver] as well, and answers that were given are kept.",
          "To how many meetings did you add somebody?"),
         leaver=leaver.name, heir=heir.name, mail=heir.email, old=leaver.email, name=name,

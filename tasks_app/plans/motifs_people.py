@@ -209,7 +209,7 @@ def _grouping(name: str, title: str, placed: bool = True) -> Plan:
     if placed:
         alone = join(alone, use("members", "member"), eq("student.user_id", "member.user_id"), how="anti")
     else:
-        there = where(use("members"), eq("team.title", lit(title)))
+        there = where(use("members", "member"), eq("member.title", lit(title)))
         alone = join(alone, there, eq("student.user_id", "member.user_id"), how="anti")
     return Plan(
         "classroom",

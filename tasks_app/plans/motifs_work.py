@@ -215,7 +215,7 @@ def postpone_due_dates(rng: Random) -> Draft:
 def _sort_topics(name: str, fill: bool = False) -> Plan:
     listed = file("inbox/topics.csv", "row", (("assignment", "text"), ("topic", "text")))
     known = join(use("work"), use("listed", "row"), eq("work.title", "row.assignment"))
-    pairs = join(known, of_course("Topic", "topic"), eq("topic.name", "row.topic"))
+    pairs = join(known, use("topics", "topic"), eq("topic.name", "row.topic"))
     if fill:
         pairs = where(pairs, missing("work.topic_id"))
     return Plan(
@@ -223,6 +223,7 @@ def _sort_topics(name: str, fill: bool = False) -> Plan:
         lets={
             "course": course(name),
             "work": of_course("CourseWork", "work"),
+            "topics": of_course("Topic", "topic"),
             "listed": listed,
             "pairs": pairs,
             "unknown": join(use("listed"), use("work", "work"), eq("row.assignment", "work.title"), how="anti"),
@@ -282,7 +283,7 @@ def _late_penalty(name: str, title: str, share: float, states: tuple[str, ...] =
     if fresh:
         conditions.append(missing("sub.assigned_grade"))
     less = fn("round", ("op", "*", col("sub.draft_grade"), lit(share)), lit(1))
-    grade = col("sub.draft_grade") if mild else ("case", ((eq("sub.late", lit(1)), less),), col("sub.draft_grade"))
+    grade = col("sub.draft_grade") if mild else ("case", ((eq("sub.late", lit(True)), less),), col("sub.draft_grade"))
     return Plan(
         "classroom",
         lets={

@@ -154,8 +154,8 @@ class PythonExpressions:
         known = self._known([a, b], rows)
         if ("lit", None) in (a, b):
             return "False"
-        if op == "=" and len(known) < 2:
-            known = []
+        if op == "=" and not (self.nullable(a, rows) and self.nullable(b, rows)):
+            known = []                                      # None equals no value
         plain = self._flag(op, a, b, left, rows)
         return " and ".join([*known, plain or f"{left} {'==' if op == '=' else op} {right}"])
 
@@ -168,11 +168,11 @@ class PythonExpressions:
     def _arithmetic(self, op: str, a: Expr, b: Expr, rows: Rows) -> str:
         left, right = self._nested(a, rows), self._nested(b, rows)
         if op == "/":
-            known = [*self._known([a], rows), right]
+            known = self._known([a], rows) + ([] if _nonzero(b) else [right])
         else:
             known = self._known([a, b], rows)
         code = f"{left} {op} {right}"
-        return f"({code} if {' and '.join(known)} else None)" if known and not (op == "/" and _nonzero(b)) else code
+        return f"({code} if {' and '.join(known)} else None)" if known else code
 
     def _function(self, name: str, arguments: list[Expr], rows: Rows) -> str:
         codes = [self._nested(a, rows) for a in arguments]

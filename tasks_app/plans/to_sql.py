@@ -12,16 +12,18 @@ from __future__ import annotations
 import json
 import pprint
 from collections.abc import Mapping
+from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from tasks_app.domains.model import DomainModel, Entity
+from tasks_app.environments.state import State
 from tasks_app.plans.algebra import Answer, Effect, Expr, FileReport, Plan, Rel, conjuncts, expressions, relations, roots, walk
 from tasks_app.plans.columns import Column, Scope, renamed
 from tasks_app.plans.effects import Change, change, criterion_names, descendants
+from tasks_app.verification import RUNTIME_MARK, load
 
-RUNTIME_MARK = "\n# ---- what this task asks ----\n"
 PARTS = ("verifier_functions.py", "verifier_reports.py", "verifier_runtime.py")
 
 
@@ -35,6 +37,18 @@ def literal(value: Any) -> str:
     if isinstance(value, (bool, int)):
         return str(int(value))
     return repr(value) if isinstance(value, float) else "'" + str(value).replace("'", "''") + "'"
+
+
+def words(value: Any) -> set[str]:
+    """Each text that occurs in nested data."""
+    if isinstance(value, str):
+        return {value}
+    parts = [*value.keys(), *value.values()] if isinstance(value, Mapping) else value if isinstance(value, (tuple, list)) else []
+    return {word for part in parts for word in words(part)}
+
+
+def vars_of(part: Effect | FileReport | Answer) -> list[Any]:
+    return [getattr(part, f.name) for f in fields(part)]
 
 
 class Expressions:
@@ -95,23 +109,33 @@ class Statements:
         self.sql = Expressions(plan.params)
         self.steps: list[tuple[Any, ...]] = []
         self._tables: dict[Rel, str] = {}
+        self._words = words([plan.lets, [vars_of(part) for part in (*plan.effects, *plan.files, *plan.answers)]])
+        self._bare = {word.partition(".")[2] for word in self._words}
 
     def source(self, rel: Rel) -> str:
         """What can stand after FROM; scans and renamings are inlined, all else is a table of its own."""
         match rel:
             case ("scan", entity, alias):
                 found = self.model.entity(entity)
-                pairs = ", ".join(f"{quoted(a.column)} AS {quoted(f'{alias}.{a.column}')}" for a in found.attrs)
+                columns = [a.column for a in found.attrs if self._read(alias, a.column) or a.column in found.key]
+                pairs = ", ".join(f"{quoted(c)} AS {quoted(f'{alias}.{c}')}" for c in columns)
                 return f"(SELECT {pairs} FROM main.{quoted(found.table)})"
             case ("use", let, alias):
                 table = self.table(self.plan.lets[let])
-                names = self.scope.columns(self.plan.lets[let])
+                names = [n for n in self.scope.columns(self.plan.lets[let]) if self._read(alias, renamed(n, alias).partition(".")[2])] or \
+                    list(self.scope.columns(self.plan.lets[let]))[:1]
                 pairs = ", ".join(f"{quoted(n)} AS {quoted(renamed(n, alias))}" for n in names)
                 return f"(SELECT {pairs} FROM {table})" if alias else table
             case _:
                 return self.table(rel)
 
+    def _read(self, alias: str, column: str) -> bool:
+        """Whether the Plan names the column, by this alias or (after a use) by another."""
+        return f"{alias}.{column}" in self._words or column in self._bare
+
     def table(self, rel: Rel) -> str:
+        if rel[0] == "use" and not rel[2]:
+            return self.table(self.plan.lets[rel[1]])
         if rel not in self._tables:
             if rel[0] == "file":
                 name = self._name(rel)
@@ -264,3 +288,21 @@ def compile_verifier(plan: Plan, model: DomainModel) -> str:
            "    task = Asked(FUNCTIONS_USED, STEPS, EFFECTS, FILES, ANSWERS, MADE_ALONG, TABLES)\n" \
            "    return judged(task, before, after, files_before, files_after, answer)\n"
     return runtime() + RUNTIME_MARK + "\n".join(constants) + call
+
+
+@lru_cache
+def _runtime_names() -> dict[str, Any]:
+    return load(runtime() + RUNTIME_MARK + "def verify():\n    pass\n").__globals__
+
+
+def evaluate(plan: Plan, model: DomainModel, state: State) -> dict[str, Any]:
+    """By SQL on a state: for each criterion what it expects (rows as sorted texts, or the answer's value), and under
+    "let NAME" the rows of each let. To count what qualifies, and to foretell by which criterion two plans differ."""
+    verify, asked = _runtime_names(), specification(plan, model)
+    task = verify["Asked"](*asked.values())
+    before = state.connect()
+    try:
+        found: dict[str, Any] = verify["expectation"](task, before, dict(state.files), list(plan.lets))
+    finally:
+        before.close()
+    return found

@@ -65,7 +65,8 @@ def decoded(data: bytes) -> str:
 def csv_rows(text: str) -> list[list[str]]:
     head = text.partition("\n")[0]
     delimiter = max(",;\t", key=head.count)
-    return [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if any(cell.strip() for cell in row)]
+    rows = list(csv.reader(io.StringIO(text), delimiter=delimiter))
+    return [row for row in rows if row and (len(rows[0]) == 1 or row != [""])]
 
 
 def json_rows(text: str) -> list[list[Any]]:
@@ -76,7 +77,7 @@ def json_rows(text: str) -> list[list[Any]]:
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise Unreadable("it is not a list of objects")
     headers = list(dict.fromkeys(key for row in rows for key in row))
-    return [headers, *([row.get(h) for h in headers] for row in rows)]
+    return [] if not rows else [headers, *([row.get(h) for h in headers] for row in rows)]
 
 
 def markdown_rows(text: str) -> list[list[str]]:

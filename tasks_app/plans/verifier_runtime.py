@@ -12,7 +12,6 @@ import csv
 import io
 import re
 import sqlite3
-from dataclasses import dataclass, field
 from typing import Any
 
 from tasks_app.plans.verifier_functions import register, worded
@@ -22,26 +21,20 @@ Row = tuple[Any, ...]
 NOTHING_ELSE = "nothing else changed"
 
 
-@dataclass
 class Asked:
     """The constants of one task's verifier; `to_sql` says what they hold."""
 
-    functions: tuple[str, ...]
-    steps: list[Any]
-    effects: list[dict[str, Any]]
-    files: list[dict[str, Any]]
-    answers: list[dict[str, Any]]
-    made_along: dict[str, list[Any]]
-    tables: dict[str, dict[str, Any]]
+    def __init__(self, functions: tuple[str, ...], steps: list[Any], effects: list[dict[str, Any]], files: list[dict[str, Any]],
+                 answers: list[dict[str, Any]], made_along: dict[str, list[Any]], tables: dict[str, dict[str, Any]]) -> None:
+        self.functions, self.steps, self.effects, self.files = functions, steps, effects, files
+        self.answers, self.made_along, self.tables = answers, made_along, tables
 
 
-@dataclass
 class Charge:
     """What speaks against one criterion, in words, and how many changes it found as expected."""
 
-    due: int = 0
-    met: int = 0
-    faults: list[str] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.due, self.met, self.faults = 0, 0, list[str]()
 
 
 def q(name: str) -> str:
@@ -322,8 +315,8 @@ def changed_files(task: Asked, before: dict[str, bytes], after: dict[str, bytes]
     return out + [f"file {p} was changed" for p in sorted(before.keys() & after.keys() - reports) if before[p] != after[p]]
 
 
-def expectation(task: Asked, before: sqlite3.Connection, files_before: dict[str, bytes]) -> dict[str, Any]:
-    """What each criterion expects, as plain rows: to compare two plans by, and to count what qualifies."""
+def expectation(task: Asked, before: sqlite3.Connection, files_before: dict[str, bytes], lets: list[str]) -> dict[str, Any]:
+    """What each criterion expects, as texts of rows: to compare two plans by, and to count what qualifies; rows of lets."""
     copy = prepared(task, before, files_before)
     try:
         out: dict[str, Any] = {e["name"]: sorted(map(repr, copy.execute(f"SELECT * FROM {q(e['rows'])}"))) for e in task.effects}
@@ -332,6 +325,10 @@ def expectation(task: Asked, before: sqlite3.Connection, files_before: dict[str,
             out[f["name"]] = sorted(map(repr, rows))
         for a in task.answers:
             out[a["name"]] = canonical((copy.execute(a["value"]).fetchone() or (None,))[0], a["kind"])
+        for let in lets:
+            cursor = copy.execute(f"SELECT * FROM temp.{q(let)}")
+            names = [d[0] for d in cursor.description]
+            out[f"let {let}"] = [dict(zip(names, row, strict=True)) for row in cursor]
         return out
     finally:
         copy.close()

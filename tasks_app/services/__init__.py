@@ -3,4 +3,12 @@
 from tasks_app.services.events import publish, wake
 from tasks_app.services.files import blobs
 
-__all__ = ["blobs", "publish", "wake"]
+
+def reap() -> int:
+    """Take up the jobs of this app whose worker is gone (for `manage.py reap`)."""
+    from tasks_app.services import regenerations      # it needs the generator; not every importer of events does
+
+    return regenerations.reap()
+
+
+__all__ = ["blobs", "publish", "reap", "wake"]

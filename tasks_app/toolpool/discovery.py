@@ -32,62 +32,99 @@ class DiscoveryReader:
         schemas = self._schemas(document, source)
         tools = tuple(_methods(document, (), source.label))
         if not tools:
-            raise ToolSourceError("The document describes no method", where=f"{source.label}, resources",
-                                  remedy="Give a document with resources and methods; nothing was imported.")
-        notes = tuple(_dangling(tools, schemas))
+            raise ToolSourceError(
+                "The document describes no method",
+                where=f"{source.label}, resources",
+                remedy="Give a document with resources and methods; nothing was imported.",
+            )
+        notes = (*_dangling(tools, schemas), *Schemas(schemas, source.label).survey())
         return ToolDocument(
-            name=_text(document, "name", source), version=_text(document, "version", source),
-            title=str(document.get("title", document["name"])), description=str(document.get("description", "")),
-            format=self.format, source=source.label, sha256=source.sha256, licence=source.licence, tools=tools,
-            schemas=schemas, notes=notes,
+            name=_text(document, "name", source),
+            version=_text(document, "version", source),
+            title=str(document.get("title", document["name"])),
+            description=str(document.get("description", "")),
+            format=self.format,
+            source=source.label,
+            sha256=source.sha256,
+            licence=source.licence,
+            tools=tools,
+            schemas=schemas,
+            notes=notes,
         )
 
     def _schemas(self, document: Mapping[str, Any], source: Source) -> Mapping[str, Mapping[str, Any]]:
         schemas = document.get("schemas", {})
-        wrong = [name for name, schema in schemas.items() if not isinstance(schema, dict)] if isinstance(schemas, dict) else ["all"]
+        wrong = (
+            [name for name, schema in schemas.items() if not isinstance(schema, dict)]
+            if isinstance(schemas, dict)
+            else ["all"]
+        )
         if wrong:
-            raise ToolSourceError(f"The schemas of the document are not objects: {', '.join(map(str, wrong[:3]))}",
-                                  where=f"{source.label}, schemas", remedy="Fetch the document anew; nothing was imported.")
-        Schemas(schemas, source.label)
-        return schemas
+            raise ToolSourceError(
+                f"The schemas of the document are not objects: {', '.join(map(str, wrong[:3]))}",
+                where=f"{source.label}, schemas",
+                remedy="Fetch the document anew; nothing was imported.",
+            )
+        named: Mapping[str, Mapping[str, Any]] = schemas
+        Schemas(named, source.label)
+        return named
 
 
 def _text(document: Mapping[str, Any], key: str, source: Source) -> str:
     value = document.get(key)
     if not isinstance(value, str) or not value:
-        raise ToolSourceError(f"The document has no {key}", where=f"{source.label}, {key}",
-                              remedy="Give a whole Discovery document; nothing was imported.")
+        raise ToolSourceError(
+            f"The document has no {key}",
+            where=f"{source.label}, {key}",
+            remedy="Give a whole Discovery document; nothing was imported.",
+        )
     return value
 
 
 def _methods(node: Mapping[str, Any], resource: tuple[str, ...], label: str) -> Iterator[Tool]:
     if len(resource) > MAX_NESTING:
-        raise ToolSourceError(f"Resources are nested more than {MAX_NESTING} deep", where=f"{label}, {'.'.join(resource[:4])}…",
-                              remedy="Give a document as published; nothing was imported.")
+        raise ToolSourceError(
+            f"Resources are nested more than {MAX_NESTING} deep",
+            where=f"{label}, {'.'.join(resource[:4])}…",
+            remedy="Give a document as published; nothing was imported.",
+        )
     for verb, method in _objects(node, "methods", resource, label):
         yield _tool(verb, method, resource, label)
     for name, child in _objects(node, "resources", resource, label):
         yield from _methods(child, (*resource, name), label)
 
 
-def _objects(node: Mapping[str, Any], key: str, resource: tuple[str, ...], label: str) -> list[tuple[str, dict[str, Any]]]:
+def _objects(
+    node: Mapping[str, Any], key: str, resource: tuple[str, ...], label: str
+) -> list[tuple[str, dict[str, Any]]]:
     members = node.get(key) or {}
     if not isinstance(members, dict) or not all(isinstance(member, dict) for member in members.values()):
-        raise ToolSourceError(f"{key!r} does not hold objects", where=f"{label}, {'.'.join(resource) or 'top level'}",
-                              remedy="Fetch the document anew; nothing was imported.")
+        raise ToolSourceError(
+            f"{key!r} does not hold objects",
+            where=f"{label}, {'.'.join(resource) or 'top level'}",
+            remedy="Fetch the document anew; nothing was imported.",
+        )
     return list(members.items())
 
 
 def _tool(verb: str, method: Mapping[str, Any], resource: tuple[str, ...], label: str) -> Tool:
     missing = [key for key in ("id", "httpMethod", "path") if not isinstance(method.get(key), str)]
     if missing:
-        raise ToolSourceError(f"Method {verb!r} has no {', '.join(missing)}", where=f"{label}, {'.'.join(resource)}",
-                              remedy="Fetch the document anew; nothing was imported.")
+        raise ToolSourceError(
+            f"Method {verb!r} has no {', '.join(missing)}",
+            where=f"{label}, {'.'.join(resource)}",
+            remedy="Fetch the document anew; nothing was imported.",
+        )
     parameters = [_parameter(name, schema) for name, schema in _objects(method, "parameters", (*resource, verb), label)]
     return Tool(
-        method=method["id"], resource=resource, verb=verb, http=method["httpMethod"],
-        path=str(method.get("flatPath") or method["path"]), parameters=tuple(parameters),
-        request=str((method.get("request") or {}).get("$ref", "")), response=str((method.get("response") or {}).get("$ref", "")),
+        method=method["id"],
+        resource=resource,
+        verb=verb,
+        http=method["httpMethod"],
+        path=str(method.get("flatPath") or method["path"]),
+        parameters=tuple(parameters),
+        request=str((method.get("request") or {}).get("$ref", "")),
+        response=str((method.get("response") or {}).get("$ref", "")),
         description=str(method.get("description", "")),
         media=bool(method.get("supportsMediaUpload") or method.get("supportsMediaDownload")),
     )
@@ -99,8 +136,11 @@ def _parameter(name: str, raw: Mapping[str, Any]) -> Parameter:
     if raw.get("repeated"):
         schema = {"type": "array", "items": schema}
     return Parameter(
-        name=name, schema=schema, where="path" if raw.get("location") == "path" else "query",
-        required=bool(raw.get("required")), description=str(raw.get("description", "")),
+        name=name,
+        schema=schema,
+        where="path" if raw.get("location") == "path" else "query",
+        required=bool(raw.get("required")),
+        description=str(raw.get("description", "")),
     )
 
 

@@ -46,12 +46,14 @@ def _locate(spec: str) -> tuple[Path, str, str]:
         path = google_documents() / name
         if not path.is_file():
             raise ToolSourceError(
-                f"The installed google-api-python-client carries no document {spec!r}", where=f"{GOOGLE_DOCUMENTS}/{name}",
+                f"The installed google-api-python-client carries no document {spec!r}",
+                where=f"{GOOGLE_DOCUMENTS}/{name}",
                 remedy=f"Known versions: {', '.join(_versions(spec.split(':')[0])) or 'none of this name'}.",
             )
     elif not path.is_file():
         raise ToolSourceError(
-            f"There is no file {spec!r}", where=str(path.absolute().parent),
+            f"There is no file {spec!r}",
+            where=str(path.absolute().parent),
             remedy="Give the path of a JSON document, or a package document such as classroom:v1.",
         )
     if path.resolve().parent == google_documents().resolve():
@@ -63,8 +65,11 @@ def google_documents() -> Path:
     """The folder of documents of the installed google-api-python-client. Raises ToolSourceError without it."""
     package = importlib.util.find_spec("googleapiclient")
     if package is None or package.origin is None:
-        raise ToolSourceError("google-api-python-client is not installed", where="this environment",
-                              remedy="Install requirements.txt, or give the path of a document.")
+        raise ToolSourceError(
+            "google-api-python-client is not installed",
+            where="this environment",
+            remedy="Install requirements.txt, or give the path of a document.",
+        )
     return Path(package.origin).parent / "discovery_cache" / "documents"
 
 
@@ -76,27 +81,40 @@ def _content(path: Path, label: str) -> bytes:
     size = path.stat().st_size
     if size > MAX_BYTES:
         raise ToolSourceError(
-            f"The document is {size / 1e6:.0f} MB, more than the {MAX_BYTES / 1e6:.0f} MB that are read", where=label,
+            f"The document is {size / 1e6:.0f} MB, more than the {MAX_BYTES / 1e6:.0f} MB that are read",
+            where=label,
             remedy="Split it, or give the description of one service only.",
         )
     try:
         return path.read_bytes()
     except OSError as error:
-        raise ToolSourceError(f"The document can't be read: {error.strerror}", where=label,
-                              remedy="Check that the file exists and may be read.") from error
+        raise ToolSourceError(
+            f"The document can't be read: {error.strerror}",
+            where=label,
+            remedy="Check that the file exists and may be read.",
+        ) from error
 
 
 def _parsed(content: bytes, label: str) -> Any:
     try:
         return json.loads(content.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise ToolSourceError(f"The document is not UTF-8 text: byte {error.start} can't be decoded", where=label,
-                              remedy="Give a JSON document in UTF-8.") from error
+        raise ToolSourceError(
+            f"The document is not UTF-8 text: byte {error.start} can't be decoded",
+            where=label,
+            remedy="Give a JSON document in UTF-8.",
+        ) from error
     except RecursionError as error:
-        raise ToolSourceError("The document is nested too deeply to be read", where=label,
-                              remedy="Give a description of tools; none is nested a thousand levels deep.") from error
+        raise ToolSourceError(
+            "The document is nested too deeply to be read",
+            where=label,
+            remedy="Give a description of tools; none is nested a thousand levels deep.",
+        ) from error
     except json.JSONDecodeError as error:
         cut = error.pos >= len(content.decode("utf-8").rstrip()) - 1 or "Unterminated" in error.msg
         what = "The document ends in the middle: it is truncated" if cut else f"The document is not JSON: {error.msg}"
-        raise ToolSourceError(what, where=f"{label}, line {error.lineno}, column {error.colno}",
-                              remedy="Fetch it anew and import it again; nothing was imported.") from error
+        raise ToolSourceError(
+            what,
+            where=f"{label}, line {error.lineno}, column {error.colno}",
+            remedy="Fetch it anew and import it again; nothing was imported.",
+        ) from error

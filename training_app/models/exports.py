@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.db import models
-
 from tasks_app.models import LeasedJob
 from tasks_app.models.jobs import TERMINAL
 

@@ -7,7 +7,6 @@ import uuid
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-
 from tasks_app.models import LeasedJob
 from tasks_app.models.jobs import TERMINAL
 

@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-
 from sandbox_app.models import Episode
 from sandbox_app.trajectories import Trajectory, from_json
 from tasks_app.environments.package import EnvironmentPackage
 from tasks_app.models import Environment, Task
 from tasks_app.services import blobs
+from training_app.configs import Attempt
 from training_app.models import Checkpoint
-from training_app.rollouts_plan import Attempt
 
 
 def data_dir() -> Path:

@@ -286,13 +286,27 @@ def _replaced(document: Mapping[str, Any], given: Mapping[str, Any], paths: Iter
     return result
 
 
-def _merged(document: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON merge: objects are merged, anything else (arrays too) is replaced whole, null clears."""
+def _merged(document: Mapping[str, Any], given: Mapping[str, Any], either: Sequence[str] = ()) -> dict[str, Any]:
+    """JSON merge: objects are merged, anything else (arrays too) is replaced whole, null clears.
+
+    `either` names paths of which a document holds one ("start.dateTime|start.date"): giving one drops the other.
+    """
     result = dict(document)
     for key, value in given.items():
         old = result.get(key)
         result[key] = _merged(old, value) if isinstance(value, Mapping) and isinstance(old, Mapping) else value
+    for names in either:
+        paths = names.split("|")
+        if any(_at(given, path) not in (MISSING, None) for path in paths):
+            for path in paths:
+                parent, _, last = path.rpartition(".")
+                if _at(given, path) is MISSING and isinstance(result.get(parent), dict):
+                    result[parent].pop(last, None)
     return result
+
+
+def _only(args: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    return {name: args[name] for name in names if name in args}
 
 
 # Rows -----------------------------------------------------------------------------------------------------------
@@ -322,6 +336,11 @@ def _require(db: Any, table: str, where: Mapping[str, Any], noun: str) -> None:
     """The row that a reference points at must exist (a reference left null asks nothing)."""
     if all(value is not None for value in where.values()):
         _find(db, table, tuple(where), where, noun)
+
+
+def _require_any(db: Any, places: Sequence[tuple[str, Mapping[str, Any]]], noun: str) -> None:
+    if all(_select(db, table, tuple(where), where) is None for table, where in places):
+        raise ToolError("NOT_FOUND", f"there is no {noun} with {dict(places[0][1])}")
 
 
 def _insert(db: Any, table: str, values: Mapping[str, Any]) -> None:

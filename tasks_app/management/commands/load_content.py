@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandParser
+
+from tasks_app.services.content import load_content
 
 
 class Command(BaseCommand):
-    help = "Load content/ into the database (idempotent)."
+    help = "Load content/ (or another folder with a manifest) into the database. Doing it twice does it once."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("folder", nargs="?", type=Path, default=None)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from tasks_app.services.content import load_content
-
-        self.stdout.write(load_content())
+        self.stdout.write(load_content(options["folder"]))

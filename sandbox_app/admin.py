@@ -1,0 +1,45 @@
+"""The admin of the sandbox: episodes and reviews to look at (they are records), reasons to edit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from unfold.admin import ModelAdmin
+from sandbox_app.models import Episode, Review, ReviewReason
+
+
+class RecordAdmin(ModelAdmin):
+    """Seen, never changed: what happened stays as it was."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(Episode)
+class EpisodeAdmin(RecordAdmin):
+    list_display = ("task", "scale", "policy", "state", "outcome", "standing", "steps_count", "created_at")
+    list_filter = ("state", "outcome", "standing", "policy", "task__domain")
+    list_select_related = ("task",)
+    search_fields = ("task__title", "policy")
+    show_full_result_count = False
+
+
+@admin.register(Review)
+class ReviewAdmin(RecordAdmin):
+    list_display = ("episode", "reviewer", "decision", "reason", "verifier", "created_at", "undone_at")
+    list_filter = ("decision", "reason")
+    list_select_related = ("episode__task", "reviewer", "reason")
+    show_full_result_count = False
+
+
+@admin.register(ReviewReason)
+class ReviewReasonAdmin(ModelAdmin):
+    list_display = ("key", "code", "label", "applies_to")

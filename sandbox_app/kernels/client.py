@@ -1,0 +1,109 @@
+"""HostClient: sessions of a host in another process, over its socket. Same protocol as `LocalHost`."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from sandbox_app.errors import SessionLost, fault
+from sandbox_app.kernels import wire
+from sandbox_app.kernels.session import SessionSpec
+from sandbox_app.kernels.workspace import WorkspaceOverflow
+from sandbox_app.trajectories import Call, CellResult, result_from_json
+from tasks_app.environments.state import State
+
+_CLOSE_SECONDS = 10.0
+
+
+class HostClient:
+    def __init__(self, path: Path | str) -> None:
+        self._path = Path(path)
+
+    async def open(self, spec: SessionSpec) -> HostSession:
+        """Waits as long as the host's queue is; cancelling leaves the queue."""
+        try:
+            reader, writer = await asyncio.open_unix_connection(self._path)
+        except OSError as reason:
+            raise SessionLost(f"no kernel host answers on {self._path}: {reason}") from reason
+        session = HostSession(reader, writer)
+        names, blobs = wire.pack_state(spec.state)
+        head = {
+            "op": "open", "package": str(spec.package), "tools": list(spec.tools), "seed": spec.seed,
+            "limits": dataclasses.asdict(spec.limits), **names,
+        }
+        try:
+            await session.ask(head, "opened", blobs)
+        except BaseException:
+            writer.close()
+            raise
+        return session
+
+
+class HostSession:
+    """See `session.Session`. One request at a time; `interrupt` may come in between."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader, self._writer = reader, writer
+        self._closed = False
+
+    async def ask(
+        self, head: dict[str, Any], awaited: str, blobs: list[bytes] | None = None,
+        heard: Callable[[dict[str, Any]], None] | None = None,
+    ) -> wire.Message:
+        """Send a request and wait for its event; others on the way go to `heard`. Raises what the host names."""
+        if self._closed:
+            raise SessionLost("the session is closed")
+        try:
+            await wire.send(self._writer, head, blobs or [])
+            while (message := await wire.receive(self._reader)) is not None:
+                event = message[0]["event"]
+                if event == awaited:
+                    return message
+                if event == "fault":
+                    raise fault(message[0]["cause"], message[0]["text"])
+                if event == "overflow":
+                    raise WorkspaceOverflow(message[0]["text"])
+                if heard is not None:
+                    heard(message[0])
+        except (ConnectionError, wire.WireError) as reason:
+            raise SessionLost(f"the kernel host is gone: {reason}") from reason
+        raise SessionLost("the kernel host is gone")
+
+    async def execute(
+        self,
+        code: str,
+        *,
+        on_output: Callable[[str], None] | None = None,
+        on_call: Callable[[Call], None] | None = None,
+    ) -> CellResult:
+        def heard(event: dict[str, Any]) -> None:
+            if event["event"] == "output" and on_output is not None:
+                on_output(event["text"])
+            elif event["event"] == "call" and on_call is not None:
+                on_call(Call(**event["call"]))
+
+        head, _ = await self.ask({"op": "execute", "code": code}, "result", heard=heard)
+        return result_from_json(head["result"])
+
+    async def interrupt(self) -> None:
+        await wire.send(self._writer, {"op": "interrupt"})
+
+    async def state(self) -> State:
+        head, blobs = await self.ask({"op": "state"}, "state")
+        return wire.unpack_state(head, blobs)
+
+    async def close(self) -> None:
+        """Wait for the host's word that the session has ended; a host that is gone has ended it too."""
+        if self._closed:
+            return
+        try:
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await self.ask({"op": "close"}, "closed")
+        except (SessionLost, TimeoutError):
+            pass  # closing the connection ends it as well
+        finally:
+            self._closed = True
+            self._writer.close()

@@ -1,0 +1,236 @@
+"""Making: from a motif and a number to a proven TaskSpec, gate by gate, deterministic in both.
+
+The same motif and instance give the same task, byte for byte, from the same package; nothing else is drawn from.
+Everything is proved here in process; `verify_tasks` proves it again in real kernels.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from random import Random
+from typing import Any
+
+from tasks_app.environments.package import EnvironmentPackage
+from tasks_app.environments.state import State
+from tasks_app.filters import Rejected
+from tasks_app.growth import Growth, GrowthError, grow
+from tasks_app.plans import catalogue
+from tasks_app.plans.algebra import Plan, PlanError, relations, roots, to_json
+from tasks_app.plans.drafts import Draft
+from tasks_app.plans.to_python import compile_reference
+from tasks_app.plans.to_sql import compile_verifier
+from tasks_app.plans.tree import depth, operators, plan_tree
+from tasks_app.plans.validate import check
+from tasks_app.probes import make as make_probes
+from tasks_app.scales import Scale, presets
+from tasks_app.solutions import run_in_process
+from tasks_app.tasks import ProbeSpec, TaskSpec, canonical, keyed, split_of
+from tasks_app.verification import judge
+from tasks_app.wording.rules import faults
+
+TOOLS_OF_TASK = (12, 16)
+TOOLS_OF_PRIMER = (5, 6)
+LEAST_PROBES = {"task": 6, "primer": 3}
+LEAST_CALLS, LEAST_TOOLS, LEAST_ENTITIES, MOST_PRIMER_CALLS = 5, 3, 2, 4
+
+
+def number_of(text: str) -> int:
+    """A seed that hangs on a text alone."""
+    return int(hashlib.sha256(text.encode()).hexdigest()[:8], 16) % 2**31
+
+
+def entities(plan: Plan) -> set[str]:
+    scanned = {node[1] for rel in roots(plan) for node in relations(rel) if node[0] == "scan"}
+    return scanned | {effect.entity for effect in plan.effects}
+
+
+def choose_tools(needed: set[str], plan: Plan, package: EnvironmentPackage, tier: str, rng: Random) -> tuple[str, ...]:
+    """The tools that reference and probes call, and others that look useful: of the same entities first."""
+    low, high = TOOLS_OF_PRIMER if tier == "primer" else TOOLS_OF_TASK
+    near = entities(plan)
+    ops = sorted(package.model.ops, key=lambda op: op.tool)
+    close = [op.tool for op in ops if op.entity in near and op.tool not in needed]
+    far = [op.tool for op in ops if op.entity not in near and op.tool not in needed]
+    rng.shuffle(close)
+    rng.shuffle(far)
+    want = max(rng.randint(low, high), len(needed) + 2)
+    picked = (close[: max(1, (want - len(needed)) * 2 // 3)] + far + close)[: want - len(needed)]
+    return tuple(sorted(needed | set(picked)))
+
+
+def directives(draft: Draft, base: Scale) -> dict[str, Any]:
+    return {"base": {"rows": base.rows, "files": base.files}, **draft.directives}
+
+
+def drafted(motif: str, instance: int) -> Draft:
+    """The draft of an instance of a motif."""
+    return catalogue.motif(motif)(Random(f"{motif}/{instance}"))
+
+
+def specify(draft: Draft, instance: int, package: EnvironmentPackage) -> TaskSpec:
+    """A TaskSpec with everything but probes and measures. Raises Rejected by wording or typed."""
+    model, plan = package.model, draft.plan
+    columns = {attr.column for entity in model.entities for attr in entity.attrs}
+    wrong = faults(draft.instruction, tier=draft.tier, tools=[op.tool for op in model.ops], columns=columns)
+    if wrong:
+        raise Rejected("wording", "; ".join(wrong))
+    try:
+        check(plan, model)
+        reference = compile_reference(plan, model, cells="one" if draft.tier == "primer" else "many")
+        verifier = compile_verifier(plan, model)
+    except PlanError as error:
+        raise Rejected("typed", str(error)) from error
+    said = to_json(replace(plan, traps=()))
+    lineage = hashlib.sha256(canonical([draft.motif, said]).encode()).hexdigest()[:16]
+    return TaskSpec(
+        key="", title=draft.title, tier=draft.tier, domain=draft.domain, environment=package.digest,
+        instruction=draft.instruction, tools=(), seed=number_of(f"{draft.motif}/{instance}"),
+        directives=(directives(draft, presets(draft.domain, lineage)["v0"])), scales=presets(draft.domain, lineage),
+        verifier=verifier, reference=reference, plan=to_json(plan), plan_tree=plan_tree(plan), lineage=lineage,
+        operators=operators(plan), depth=depth(plan), outcome_kind=draft.outcome_kind, split=split_of(lineage),
+        growing=draft.growing, motif=draft.motif,
+    )
+
+
+def make(motif: str, instance: int, package: EnvironmentPackage) -> TaskSpec:
+    """A proven task. Raises Rejected, which names the gate and the reason."""
+    draft = drafted(motif, instance)
+    task = specify(draft, instance, package)
+    try:
+        state = package.build(task.seed, task.scales["v0"], task.directives)
+    except ValueError as error:
+        raise Rejected("made", str(error)) from error
+    run = run_in_process(task.reference, package, state)
+    if run.error:
+        raise Rejected("reference", f"at v0: {run.error}")
+    _worth(draft, [call.tool for call in run.calls])
+    report = make_probes(draft.plan, package.model, package, state, task.reference, task.verifier, want=LEAST_PROBES[draft.tier])
+    probes = tuple(report.probes)
+    needed = {call.tool for call in run.calls} | _called(probes, package)
+    tools = choose_tools(needed, draft.plan, package, draft.tier, Random(f"tools/{motif}/{instance}"))
+    task = keyed(replace(task, probes=probes, tools=tools))
+    _outcome(draft, state, run.after, package)
+    ends = _distinct_ends(task, package, state)
+    if ends < LEAST_PROBES[draft.tier]:
+        raise Rejected("probes", f"{ends} different end states, {LEAST_PROBES[draft.tier]} are needed; "
+                                 f"{_attempts(report)}")
+    grown = _grown(task, package)
+    fresh = _fresh(task, package)
+    return replace(task, measures=_measures(task, grown, fresh))
+
+
+def _attempts(report: Any) -> str:
+    return "; ".join(str(attempt) for attempt in report.attempts)[:600]
+
+
+def _called(probes: Sequence[ProbeSpec], package: EnvironmentPackage) -> set[str]:
+    return {name for name in package.tools for probe in probes if f"tools.{name}(" in probe.source or f"tools.{name}," in probe.source}
+
+
+def _worth(draft: Draft, called: list[str]) -> None:
+    if draft.tier == "primer":
+        if not 1 <= len(called) <= MOST_PRIMER_CALLS:
+            raise Rejected("worth", f"{len(called)} calls, a primer has at most {MOST_PRIMER_CALLS}")
+        return
+    touched = entities(draft.plan)
+    if len(called) < LEAST_CALLS or len(set(called)) < LEAST_TOOLS or len(touched) < LEAST_ENTITIES:
+        raise Rejected("worth", f"{len(called)} calls of {len(set(called))} tools on {len(touched)} entities; "
+                                f"at least {LEAST_CALLS}, {LEAST_TOOLS} and {LEAST_ENTITIES} are asked for")
+
+
+def _outcome(draft: Draft, before: State, after: State, package: EnvironmentPackage) -> None:
+    """Nothing-to-do tasks change nothing, the others something."""
+    changed = before.digest != after.digest
+    reads_only = not draft.plan.effects and not draft.plan.files
+    if draft.outcome_kind == "nothing_to_do" and changed:
+        raise Rejected("outcome", "declared as nothing to do, but the reference changes something")
+    if draft.outcome_kind != "nothing_to_do" and not changed and not reads_only:
+        raise Rejected("outcome", "the reference changes nothing; no row qualifies")
+
+
+def attempts(task: TaskSpec, package: EnvironmentPackage, state: State) -> Iterator[tuple[ProbeSpec, str, list[str]]]:
+    """Each probe with its end state and the criteria that refuse it."""
+    for probe in task.probes:
+        run = run_in_process(probe.source, package, state, task.tools)
+        said = run.answer if probe.answer is None else probe.answer
+        verdict = judge(task.verifier, state, run.after, said)
+        end = f"{run.after.digest}/{said}"
+        yield probe, end, [criterion.name for criterion in verdict.criteria if not criterion.passed]
+
+
+def _distinct_ends(task: TaskSpec, package: EnvironmentPackage, state: State) -> int:
+    """How many different wrong end states the probes reach at v0. Raises Rejected for one that is not refused rightly."""
+    ends = set()
+    for probe, end, failed in attempts(task, package, state):
+        if probe.criterion not in failed:
+            raise Rejected("probes", f"{probe.name} should fail “{probe.criterion}” at v0, it fails {failed}")
+        ends.add(end)
+    return len(ends)
+
+
+def _grown(task: TaskSpec, package: EnvironmentPackage) -> dict[str, Growth]:
+    """The task at each scale, every rule proved and every probe refused by its criterion."""
+    found = {}
+    for name, scale in task.scales.items():
+        try:
+            growth = grow(task, package, scale.rows, scale.files)
+        except (GrowthError, ValueError) as error:
+            raise Rejected("reference", f"{name}: {error}") from error
+        broken = [proof for proof in growth.proof if not proof.held]
+        if broken:
+            raise Rejected("growth", f"{name}: rule {broken[0].rule}, {broken[0].detail}")
+        if name != "v0":
+            for probe, _, failed in attempts(task, package, growth.state):
+                if probe.criterion not in failed:
+                    raise Rejected("probes", f"{probe.name} should fail “{probe.criterion}” at {name}, it fails {failed}")
+        found[name] = growth
+    return found
+
+
+def _fresh(task: TaskSpec, package: EnvironmentPackage) -> dict[str, Any]:
+    """Reference and probes judged at a seed that nothing was chosen by, at v0 and one larger scale."""
+    seed = number_of(f"fresh/{task.key}")
+    larger = ("v1", "v2", "v3")[seed % 3] if task.tier == "task" else "v1"
+    for name in ("v0", larger):
+        scale = task.scales[name]
+        try:
+            growth = grow(task, package, scale.rows, scale.files, seed=seed)
+        except (GrowthError, ValueError) as error:
+            raise Rejected("fresh", f"seed {seed} at {name}: {error}") from error
+        for probe, _, failed in attempts(task, package, growth.state):
+            if not failed:
+                raise Rejected("fresh", f"{probe.name} is let through at seed {seed}, {name}")
+    return {"seed": seed, "scales": ["v0", larger], "passed": True}
+
+
+def _measures(task: TaskSpec, grown: dict[str, Growth], fresh: dict[str, Any]) -> dict[str, Any]:
+    scales = {name: {**growth.measures, "proof": [asdict(proof) for proof in growth.proof]} for name, growth in grown.items()}
+    checks = {
+        "reference": {name: True for name in grown},
+        "probes": {probe.name: {"criterion": probe.criterion, "scales": sorted(grown), "rejected": True} for probe in task.probes},
+        "fresh_seed": fresh,
+        "proved": "in process by build_content",
+    }
+    return {**scales, "checks": checks}
+
+
+def sample_primers(seed: int, n: int, package: EnvironmentPackage, split: str = "train") -> Iterator[TaskSpec]:
+    """n further proven primers of a split, beyond those that ship: instances counted from a place that `seed` sets.
+
+    Drafts that a gate refuses are passed over. Raises StopIteration never; it ends when n were given.
+    """
+    names = sorted(name for name in catalogue.primers() if catalogue.domain_of(name) == package.model.name)
+    rng, given = Random(f"primers/{seed}"), 0
+    while given < n:
+        motif, instance = rng.choice(names), rng.randrange(10_000, 10_000_000)
+        draft = drafted(motif, instance)
+        if specify(draft, instance, package).split != split:
+            continue
+        try:
+            task = make(motif, instance, package)
+        except Rejected:
+            continue
+        given += 1
+        yield task

@@ -1,0 +1,188 @@
+"""Sources are read whole or refused with a sentence that says what, where and what to do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tasks_app.toolpool import read_source, sources
+from tasks_app.toolpool.discovery import DiscoveryReader
+from tasks_app.toolpool.schemas import Schemas
+from tasks_app.tools import ToolSourceError
+
+
+def document(**changes: Any) -> dict[str, Any]:
+    """A small Discovery document of a service nobody has: shelves with books."""
+    methods = {
+        "list": {
+            "id": "lib.shelves.list",
+            "path": "v1/shelves",
+            "httpMethod": "GET",
+            "parameters": {
+                "pageSize": {"type": "integer", "format": "int32", "location": "query"},
+                "pageToken": {"type": "string", "location": "query"},
+            },
+            "response": {"$ref": "ListShelvesResponse"},
+        },
+        "get": {
+            "id": "lib.shelves.get",
+            "path": "v1/shelves/{shelfId}",
+            "httpMethod": "GET",
+            "parameters": {"shelfId": {"type": "string", "location": "path", "required": True}},
+            "response": {"$ref": "Shelf"},
+        },
+    }
+    base = {
+        "kind": "discovery#restDescription",
+        "discoveryVersion": "v1",
+        "name": "lib",
+        "version": "v1",
+        "title": "Library",
+        "rootUrl": "https://lib.example/",
+        "servicePath": "",
+        "resources": {"shelves": {"methods": methods}},
+        "schemas": {
+            "Shelf": {
+                "id": "Shelf",
+                "type": "object",
+                "properties": {"id": {"type": "string"}, "title": {"type": "string"}},
+            },
+            "ListShelvesResponse": {
+                "id": "ListShelvesResponse",
+                "type": "object",
+                "properties": {
+                    "shelves": {"type": "array", "items": {"$ref": "Shelf"}},
+                    "nextPageToken": {"type": "string"},
+                },
+            },
+        },
+    }
+    return {**base, **changes}
+
+
+def saved(folder: Path, content: Any) -> str:
+    path = folder / "source.json"
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return str(path)
+
+
+def refused(spec: str) -> str:
+    with pytest.raises(ToolSourceError) as caught:
+        read_source(spec)
+    return str(caught.value)
+
+
+def test_read_source_takes_a_package_document_with_its_licence() -> None:
+    read = read_source("classroom:v1")
+    assert (read.name, read.version, len(read.tools)) == ("classroom", "v1", 105)
+    assert read.licence == "Apache-2.0"
+    assert read.source == "googleapiclient/discovery_cache/documents/classroom.v1.json"
+
+
+def test_read_source_takes_a_file_by_its_content_whatever_its_name(tmp_path: Path) -> None:
+    read = read_source(saved(tmp_path, document()))
+    assert [tool.method for tool in read.tools] == ["lib.shelves.list", "lib.shelves.get"]
+    assert read.licence == ""
+
+
+def test_refused_truncated_document_says_where_it_ends(tmp_path: Path) -> None:
+    said = refused(saved(tmp_path, json.dumps(document())[:-200]))
+    assert "truncated" in said
+    assert "line 1, column" in said
+    assert "nothing was imported" in said
+
+
+def test_refused_document_of_100_mb_before_it_is_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "huge.json"
+    with path.open("wb") as file:
+        file.truncate(100_000_000)
+    monkeypatch.setattr(Path, "read_bytes", lambda _: pytest.fail("a document over the bound was read"))
+    assert "100 MB, more than the 34 MB" in refused(str(path))
+
+
+def test_refused_schema_that_is_only_a_reference_to_itself(tmp_path: Path) -> None:
+    schemas = {**document()["schemas"], "A": {"$ref": "B"}, "B": {"$ref": "A"}}
+    said = refused(saved(tmp_path, document(schemas=schemas)))
+    assert "only a reference to itself: A → B → A" in said
+    assert "schemas" in said
+
+
+def test_schema_that_contains_itself_is_cut_and_noted(tmp_path: Path) -> None:
+    schemas = document()["schemas"]
+    schemas["Shelf"]["properties"]["inner"] = {"$ref": "Box"}
+    schemas["Box"] = {"type": "object", "properties": {"shelf": {"$ref": "Shelf"}}}
+    read = read_source(saved(tmp_path, document(schemas=schemas)))
+    assert read.notes == ("Schema Box contains itself (Box → Shelf → Box): cut where it comes again, free JSON below.",)
+    expanded = Schemas(read.schemas, "x").expanded({"$ref": "Shelf"})
+    assert expanded["properties"]["inner"]["properties"]["shelf"] == {
+        "type": "object",
+        "description": "Shelf, as above",
+    }
+
+
+def test_reference_to_a_missing_schema_is_free_json_and_noted(tmp_path: Path) -> None:
+    schemas = document()["schemas"]
+    schemas["Shelf"]["properties"]["owner"] = {"$ref": "Nobody"}
+    read = read_source(saved(tmp_path, document(schemas=schemas)))
+    assert "Schema Nobody is referred to by Shelf but is not in the document" in read.notes[0]
+
+
+def test_refused_schema_nested_without_end(tmp_path: Path) -> None:
+    deep: dict[str, Any] = {"type": "string"}
+    for _ in range(100):
+        deep = {"type": "object", "properties": {"a": deep}}
+    read = read_source(saved(tmp_path, document(schemas={**document()["schemas"], "Shelf": deep})))
+    with pytest.raises(ToolSourceError, match="nested more than 60 levels"):
+        Schemas(read.schemas, "x").expanded({"$ref": "Shelf"})
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        ("[" * 100_000, "nested too deeply"),
+        ('{"a": nope}', "not JSON"),
+        ("[]", "No reader knows"),
+        ('{"openapi": "3.0.0"}', "'openapi'"),
+    ],
+)
+def test_refused_content_that_is_no_document(tmp_path: Path, content: str, what: str) -> None:
+    assert what in refused(saved(tmp_path, content))
+
+
+def test_refused_bytes_that_are_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_bytes(b"\xff\xfe{}")
+    assert "not UTF-8" in refused(str(path))
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [
+        ({"resources": {}}, "describes no method"),
+        ({"resources": {"a": []}}, "does not hold objects"),
+        ({"resources": {"a": {"methods": {"get": {"id": "x"}}}}}, "has no httpMethod, path"),
+        ({"schemas": {"A": 1}}, "not objects: A"),
+        ({"schemas": []}, "not objects"),
+        ({"name": ""}, "has no name"),
+    ],
+)
+def test_refused_document_with_a_part_missing(tmp_path: Path, changes: dict[str, Any], what: str) -> None:
+    assert what in refused(saved(tmp_path, document(**changes)))
+
+
+def test_refused_name_that_no_package_carries_lists_known_versions() -> None:
+    assert "classroom:v1" in refused("classroom:v9")
+    assert "There is no file" in refused("nowhere/at-all.json")
+
+
+def test_sniffs_by_content_only() -> None:
+    reader = DiscoveryReader()
+    assert reader.sniffs(document())
+    assert not reader.sniffs({"openapi": "3.1.0", "paths": {}})
+    assert not reader.sniffs([])
+
+
+def test_size_bound_is_above_every_known_document() -> None:
+    assert max(path.stat().st_size for path in sources.google_documents().glob("*.json")) < sources.MAX_BYTES

@@ -1,0 +1,1 @@
+"""Pages of the training app: parse, call, render."""
