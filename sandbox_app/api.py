@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
-from ninja import Query, Router, Schema
+from ninja import Query, Router, Schema, Status
 from sandbox_app import filters, services
 from sandbox_app.models import Episode, Review, ReviewReason, StepRow
 from sandbox_app.models.selecting import page, selected
@@ -179,7 +179,7 @@ def list_episodes(request: HttpRequest, asked: Query[Filters]) -> EpisodeList:
 
 
 @router.post("/episodes", response={201: EpisodeOut})
-def start_episode(request: HttpRequest, sent: EpisodeIn) -> tuple[int, EpisodeOut]:
+def start_episode(request: HttpRequest, sent: EpisodeIn) -> Status[EpisodeOut]:
     """Queue an attempt. The same `request_key` gives the same episode."""
     check_group(request.user, "annotator")
     if sent.policy == "local":
@@ -188,7 +188,7 @@ def start_episode(request: HttpRequest, sent: EpisodeIn) -> tuple[int, EpisodeOu
         task=get_object_or_404(Task, key=sent.task), scale=sent.scale, policy=sent.policy, config=sent.config,
         seed=sent.seed, source="person", by=request.user, request_key=sent.request_key,
     )
-    return 201, _episode_out(_one(made.pk))
+    return Status(201, _episode_out(_one(made.pk)))
 
 
 @router.get("/episodes/{pk}", response=EpisodeOut)
@@ -247,7 +247,7 @@ def get_review(request: HttpRequest, pk: int) -> ReviewOut:
 
 
 @router.post("/episodes/{pk}/reviews", response={201: ReviewOut})
-def post_review(request: HttpRequest, pk: UUID, sent: ReviewIn) -> tuple[int, ReviewOut]:
+def post_review(request: HttpRequest, pk: UUID, sent: ReviewIn) -> Status[ReviewOut]:
     """Judge a verdict. The same judgement sent twice is one."""
     check_group(request.user, "annotator")
     reason = ReviewReason.objects.filter(code=sent.reason).first() if sent.reason else None
@@ -258,7 +258,7 @@ def post_review(request: HttpRequest, pk: UUID, sent: ReviewIn) -> tuple[int, Re
         episode=_one(pk), by=request.user, decision=sent.decision, reason=reason, note=sent.note,
         verifier=sent.verifier,
     )
-    return 201, _review_out(review)
+    return Status(201, _review_out(review))
 
 
 @router.post("/reviews/{pk}/undo", response=ReviewOut)

@@ -7,7 +7,7 @@ from typing import Any
 
 from django import forms
 from sandbox_app.models import Review, ReviewReason
-from sandbox_app.services.episodes import faults
+from sandbox_app.policies.scripted import FAULTS
 from tasks_app.models import Task
 
 RUNNABLE = (("reference", "reference: the proven solution"), ("scripted", "scripted: the reference gone wrong"),
@@ -29,13 +29,13 @@ class RunForm(forms.Form):
         self.fields["scale"].choices = [
             (scale.name, f"{scale.name}: {scale.rows:,} rows, {scale.files} files") for scale in task.scales.all()
         ]
-        self.fields["fault"].choices = [("", "any"), *((name, name.replace("_", " ")) for name in faults())]
+        self.fields["fault"].choices = [("", "any"), *((name, name.replace("_", " ")) for name in FAULTS)]
         self.fields["request_key"].initial = secrets.token_hex(16)
 
     def config(self) -> dict[str, Any]:
         if self.cleaned_data["policy"] != "scripted":
             return {}
-        fault = self.cleaned_data["fault"] or secrets.choice(faults())
+        fault = self.cleaned_data["fault"] or secrets.choice(list(FAULTS))
         return {"fault": fault, "seed": secrets.randbelow(1_000)}
 
 

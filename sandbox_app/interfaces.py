@@ -34,10 +34,10 @@ _CALL = re.compile(
     re.DOTALL,
 )
 _TYPES = {"integer": "int", "number": "float", "boolean": "bool", "array": "list", "object": "dict"}
-_DESCRIPTION = 140
+_DESCRIPTION = 110
 _ENUM = 90
 _TRACEBACK = 2_000
-_RETURNED_KEYS = 14
+_RETURNED_KEYS = 10
 
 _RULES = f"""\
 You act by running Python in a session that keeps its state. To run a cell, end your message with exactly one call:
@@ -65,7 +65,7 @@ def signature(tool: Mapping[str, Any]) -> str:
     optional = [name for name in properties if name not in required]
     shown = [_argument(name, properties.get(name, {}), "") for name in required]
     shown += [_argument(name, properties[name], " = None") for name in optional]
-    answer = _answer(tool.get("returns") or {})
+    answer = "" if tool.get("writes") else _answer(tool.get("returns") or {})  # a write gives back what it wrote
     sentence = _sentence(str(tool.get("description", "")))
     return f"{tool['name']}({', '.join(shown)})" + (f" -> {answer}" if answer else "") + (
         f"  # {sentence}" if sentence else ""
@@ -87,18 +87,22 @@ def _argument(name: str, schema: Mapping[str, Any], default: str) -> str:
 
 
 def _answer(schema: Mapping[str, Any]) -> str:
+    """The keys of an answer, plain values before nested ones, of rows as well: `{courses: [{id, name}], next}`."""
     properties: Mapping[str, Any] = schema.get("properties", {})
     if not properties:
         return ""
-    names = [name + _shape(value) for name, value in list(properties.items())[:_RETURNED_KEYS]]
-    more = ", …" if len(properties) > _RETURNED_KEYS else ""
-    return "{" + ", ".join(names) + more + "}"
+    plain = [name for name, value in properties.items() if value.get("type") not in ("array", "object")]
+    nested = [name for name in properties if name not in plain]
+    names = [*plain, *nested]
+    shown = [name + _shape(properties[name]) for name in names[:_RETURNED_KEYS]]
+    return "{" + ", ".join(shown) + (", …" if len(names) > _RETURNED_KEYS else "") + "}"
 
 
 def _shape(schema: Mapping[str, Any]) -> str:
     if schema.get("type") == "array":
         inner: Mapping[str, Any] = (schema.get("items") or {}).get("properties", {})
-        return ": [" + (_answer({"properties": inner}) if inner else "") + "]"
+        flat = {name: {} for name, value in inner.items() if value.get("type") not in ("array", "object")}
+        return ": [" + _answer({"properties": flat}) + "]"
     return ": {}" if schema.get("type") == "object" else ""
 
 

@@ -80,7 +80,7 @@ def summarise(step: Step) -> Summary:
 
 
 def title(step: Step) -> str:
-    """What the step does in a few words: what the policy said, else its first comment, its tools, its first line."""
+    """What the step does in a few words: its first comment, else its tools, what the policy said, its first line."""
     if step.code is None:
         return "Answer" if step.result is None else "A malformed call"
     said = step.message.split(OPEN, 1)[0].strip()
@@ -89,9 +89,9 @@ def title(step: Step) -> str:
     tools = list(dict.fromkeys(call.tool for call in step.result.calls)) if step.result else []
     named = ", ".join(tools[:3]) + (" …" if len(tools) > 3 else "")
     first = next((line for line in lines if not _DEFINES.match(line)), "")
-    chosen = (said.splitlines()[0] if said else "") or comment or named or first or "A cell"
+    chosen = comment or named or (said.splitlines()[0] if said else "") or first or "A cell"
     short = chosen if len(chosen) <= TITLE else chosen[: TITLE - 1].rstrip() + "…"
-    return storable(short[:1].upper() + short[1:] if said or comment else short)
+    return storable(short[:1].upper() + short[1:] if comment else short)
 
 
 def touched(step: Step) -> tuple[Touched, ...]:

@@ -20,7 +20,7 @@ from sandbox_app.errors import VerifierProcessFault, VerifierTimeout
 from sandbox_app.judge_program import MAX_ANSWER
 from sandbox_app.kernels.isolation import Confined, Program
 from tasks_app.environments.state import State
-from tasks_app.verification import Criterion, Verdict
+from tasks_app.verification import Verdict, VerifierFault, criteria_of
 
 _SOURCE = (Path(__file__).resolve().parent / "judge_program.py").read_text()
 
@@ -50,7 +50,11 @@ async def judge(
         await confined.close()
     if "raised" in reply:
         raise VerifierProcessFault(f"the verifier raised: {reply['raised']}")
-    return Verdict(checked(reply.get("criteria")), hashlib.sha256(source.encode()).hexdigest())
+    try:
+        criteria = criteria_of(reply.get("criteria"))
+    except VerifierFault as fault:
+        raise VerifierProcessFault(str(fault)) from fault
+    return Verdict(criteria, hashlib.sha256(source.encode()).hexdigest())
 
 
 async def _ask(confined: Confined, source: str, before: State, after: State, answer: str) -> dict[str, Any]:
@@ -94,18 +98,3 @@ async def _exactly(loop: asyncio.AbstractEventLoop, channel: socket.socket, size
             raise EOFError("it ended in the middle")
         parts += part
     return bytes(parts)
-
-
-def checked(criteria: Any) -> tuple[Criterion, ...]:
-    """The criteria of a verdict. Raises `VerifierProcessFault` where there are none, or two of one name."""
-    if not isinstance(criteria, list) or not criteria:
-        raise VerifierProcessFault("the verifier gave no criteria")
-    found = []
-    for row in criteria:
-        if not isinstance(row, dict) or not isinstance(row.get("name"), str) or not isinstance(row.get("passed"), bool):
-            raise VerifierProcessFault(f"the verifier gave a criterion without name and passed: {str(row)[:200]}")
-        found.append(Criterion(row["name"], row["passed"], str(row.get("detail", ""))))
-    names = [criterion.name for criterion in found]
-    if len(set(names)) != len(names):
-        raise VerifierProcessFault(f"the verifier gave two criteria of one name: {sorted(names)}")
-    return tuple(found)

@@ -18,10 +18,14 @@ from tasks_app.permissions import LADDER
 OWNER = "studio"
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
+CURATED = {
+    "tasks_app": ["task", "taskset", "tasksetmember", "environment", "importreport"],
+    "sandbox_app": ["reviewreason"],
+}
 # The admin's rights of each group: app label → models whose rows it may add, change, delete and view.
 ADMIN_RIGHTS = {
-    "curator": {"tasks_app": ["taskset", "tasksetmember"], "sandbox_app": ["reviewreason"]},
-    "engineer": {"tasks_app": ["taskset", "tasksetmember"], "sandbox_app": ["reviewreason"], "studio": ["apitoken"]},
+    "curator": CURATED,
+    "engineer": {**CURATED, "studio": ["apitoken"]},
 }
 
 
@@ -37,7 +41,7 @@ def ensure_groups() -> None:
 
 def ensure_owner() -> User:
     """The account `studio` of the first start: a superuser that signs in by link until a password is set."""
-    owner, made = User.objects.get_or_create(username=OWNER, defaults={"is_staff": True, "is_superuser": True})
+    owner, made = User.objects.get_or_create(username=OWNER, defaults={"is_superuser": True})
     if made:
         owner.set_unusable_password()
         owner.save(update_fields=["password"])
@@ -57,7 +61,8 @@ def sign_in_by_link(request: HttpRequest, secret: str) -> HttpResponse:
     if request.user.is_authenticated:
         return redirect("overview")
     messages.error(
-        request, "This sign-in link was used already or is too old. `python manage.py sign_in_link` prints a new one.",
+        request,
+        "This sign-in link was used already or is too old. `python manage.py sign_in_link` prints a new one.",
     )
     return redirect("sign_in")
 

@@ -40,8 +40,10 @@ class TokenAuth(HttpBearer):
         needed = scope_of(request)
         if not found.allows(needed):
             raise Refused(
-                f"This token may not {needed}.", where=f"token {found}, scopes {', '.join(found.scopes) or 'none'}",
-                how="Make one with this scope under API in the studio.", status=403,
+                f"This token may not {needed}.",
+                where=f"token {found}, scopes {', '.join(found.scopes) or 'none'}",
+                how="Make one with this scope under API in the studio.",
+                status=403,
             )
         now = timezone.now()
         if found.last_used_at is None or now - found.last_used_at > SEEN_EVERY:
@@ -51,7 +53,10 @@ class TokenAuth(HttpBearer):
 
 
 api = NinjaAPI(
-    title="Studio", version="1", auth=TokenAuth(), urls_namespace="api_v1",
+    title="Studio",
+    version="1",
+    auth=TokenAuth(),
+    urls_namespace="api_v1",
     description="Everything a page does. Problems come as {what, where, how, reference}.",
 )
 
@@ -76,12 +81,20 @@ def refused(request: HttpRequest, error: Refused) -> HttpResponse:
 
 @api.exception_handler(PermissionDenied)
 def denied(request: HttpRequest, error: PermissionDenied) -> HttpResponse:
-    return problem(request, 403, str(error) or "Your account may not do this.", how="Ask an administrator for the group.")
+    return problem(
+        request, 403, str(error) or "Your account may not do this.", how="Ask an administrator for the group."
+    )
 
 
 @api.exception_handler(Http404)
 def missing(request: HttpRequest, error: Http404) -> HttpResponse:
     return problem(request, 404, "There is nothing at this address.", how="Ask the list for what there is.")
+
+
+@api.exception_handler(Exception)
+def broken(request: HttpRequest, error: Exception) -> HttpResponse:
+    logger.error("address broke: %s %s", request.method, request.path, exc_info=error)
+    return problem(request, 500, "This address broke; the fault is ours.", how="Search the log for the reference.")
 
 
 @api.exception_handler(ValidationError)

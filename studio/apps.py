@@ -1,4 +1,7 @@
+"""App configurations: accounts, and the admin with a site of our own."""
+
 from django.apps import AppConfig
+from django.contrib.admin.apps import AdminConfig
 
 
 class StudioConfig(AppConfig):
@@ -8,3 +11,7 @@ class StudioConfig(AppConfig):
 
     def ready(self) -> None:
         from studio import checks  # noqa: F401  (registers the system checks)
+
+
+class StudioAdminConfig(AdminConfig):
+    default_site = "studio.admin_site.StudioAdminSite"

@@ -23,7 +23,7 @@ from tasks_app.permissions import LADDER, rank, role
 from training_app.models import Checkpoint, Evaluation, Snapshot, TrainingRun
 
 logger = logging.getLogger("studio.pages")
-COUNTS_AGE = 3                       # seconds that the rail's counts may be old
+COUNTS_AGE = 3  # seconds that the rail's counts may be old
 FOUND_AT_MOST = 8
 BUSY = (JobState.QUEUED, JobState.RUNNING)
 
@@ -61,7 +61,9 @@ def waiting_for_review() -> QuerySet[Episode]:
     live = Q(reviews__undone_at__isnull=True)
     judged = Count("reviews", filter=live & ~Q(reviews__decision="skip"), distinct=True)
     approved = Count("reviews", filter=live & Q(reviews__decision="approve"), distinct=True)
-    episodes = Episode.objects.filter(outcome__in=[Episode.Outcome.PASSED, Episode.Outcome.FAILED, Episode.Outcome.STOPPED])
+    episodes = Episode.objects.filter(
+        outcome__in=[Episode.Outcome.PASSED, Episode.Outcome.FAILED, Episode.Outcome.STOPPED]
+    )
     counted = episodes.annotate(judged=judged, approved=approved)
     return counted.filter(Q(judged=0) | (Q(approved__gt=0) & Q(judged__gt=F("approved"))))
 
@@ -95,10 +97,16 @@ def rail(request: HttpRequest) -> list[dict[str, Any]]:
         except NoReverseMatch:
             continue
         head = entry.group if entry.group and (not lines or lines[-1]["group"] != entry.group) else ""
-        lines.append({
-            "group": entry.group, "head": head, "label": entry.label, "url": url, "jump": entry.jump,
-            "count": known.get(entry.count),
-        })
+        lines.append(
+            {
+                "group": entry.group,
+                "head": head,
+                "label": entry.label,
+                "url": url,
+                "jump": entry.jump,
+                "count": known.get(entry.count),
+            }
+        )
     matching = [line for line in lines if line["url"] != "/" and request.path.startswith(line["url"])]
     here = max(matching, key=lambda line: len(line["url"]), default=lines[0] if request.path == "/" else None)
     if here is not None:
@@ -131,28 +139,59 @@ def ladder(request: HttpRequest) -> list[dict[str, Any]]:
     unproven = known["tasks"] - tasks.get(TaskStatus.PROVEN, 0)
     runs = f"{TrainingRun.objects.filter(state__in=BUSY).count()} training" if training else f"{known['runs']:,}"
     return [
-        card("Tools", known["tools"], f"{left_out} methods left out", "See why", "tools", "?runs=no" if left_out else ""),
+        card(
+            "Tools", known["tools"], f"{left_out} methods left out", "See why", "tools", "?runs=no" if left_out else ""
+        ),
         card("Domains", known["domains"], f"{known['environments']} environments", "Entities and keys", "domains"),
-        card("Tasks", known["tasks"], f"{tasks.get(TaskStatus.PROVEN, 0):,} proven",
-             f"{unproven} not proven" if unproven else "Browse", "tasks", "?status=failed" if unproven else ""),
-        card("Episodes", known["episodes"], f"{passed / scored:.0%} of {scored:,} passed" if scored else "none scored yet",
-             f"{busy} running" if busy else "Browse", "episodes", "?state=running" if busy else ""),
-        card("Reviews", f"{known['review']:,} waiting", "verdicts without a person's word",
-             "Review next" if known["review"] else "Queue", "review_next" if known["review"] else "review_queue"),
-        card("Runs", runs, f"{training.name}, {training.progress:.0%}" if training else "none in progress",
-             "Watch" if training else "See runs", "run" if training else "runs", args=[training.pk] if training else []),
+        card(
+            "Tasks",
+            known["tasks"],
+            f"{tasks.get(TaskStatus.PROVEN, 0):,} proven",
+            f"{unproven} not proven" if unproven else "Browse",
+            "tasks",
+            "?status=failed" if unproven else "",
+        ),
+        card(
+            "Episodes",
+            known["episodes"],
+            f"{passed / scored:.0%} of {scored:,} passed" if scored else "none scored yet",
+            f"{busy} running" if busy else "Browse",
+            "episodes",
+            "?outcome=running" if busy else "",
+        ),
+        card(
+            "Reviews",
+            f"{known['review']:,} waiting",
+            "verdicts without a person's word",
+            "Review next" if known["review"] else "Queue",
+            "review_next" if known["review"] else "review_queue",
+        ),
+        card(
+            "Runs",
+            runs,
+            f"{training.name}, {training.progress:.0%}" if training else "none in progress",
+            "Watch" if training else "See runs",
+            "run" if training else "runs",
+            args=[training.pk] if training else [],
+        ),
         card("Evaluations", known["evaluations"], f"{best} checkpoints", "Compare", "evaluations"),
     ]
 
 
-def card(label: str, number: int | str, says: str, action: str, url_name: str, query: str = "",
-         args: list[Any] | None = None) -> dict[str, Any]:
+def card(
+    label: str, number: int | str, says: str, action: str, url_name: str, query: str = "", args: list[Any] | None = None
+) -> dict[str, Any]:
     try:
         url = reverse(url_name, args=args or []) + query
     except NoReverseMatch:
         url = ""
-    return {"label": label, "number": f"{number:,}" if isinstance(number, int) else number, "says": says,
-            "action": action, "url": url}
+    return {
+        "label": label,
+        "number": f"{number:,}" if isinstance(number, int) else number,
+        "says": says,
+        "action": action,
+        "url": url,
+    }
 
 
 def next_step() -> dict[str, str]:
@@ -162,20 +201,35 @@ def next_step() -> dict[str, str]:
     if not known["tasks"]:
         return {"says": "No tasks are loaded yet. `python manage.py load_content` loads what ships with the code."}
     if not known["episodes"]:
-        return {"says": "Open a task and press Run: a kernel starts, and its steps arrive as they happen.",
-                "action": "Browse tasks", "url_name": "tasks"}
+        return {
+            "says": "Open a task and press Run: a kernel starts, and its steps arrive as they happen.",
+            "action": "Browse tasks",
+            "url_name": "tasks",
+        }
     if approved < 3 and known["review"]:
-        return {"says": f"{known['review']:,} verdicts wait for a person. What you approve is what a model can learn from.",
-                "action": "Review next", "url_name": "review_next"}
+        return {
+            "says": f"{known['review']:,} verdicts wait for a person. What you approve is what a model can learn from.",
+            "action": "Review next",
+            "url_name": "review_next",
+        }
     if not known["runs"]:
-        return {"says": f"{approved:,} episodes are approved: enough to train a first model on.",
-                "action": "Train (SFT)", "url_name": "run_new", "query": "?kind=sft"}
+        return {
+            "says": f"{approved:,} episodes are approved: enough to train a first model on.",
+            "action": "Train (SFT)",
+            "url_name": "run_new",
+            "query": "?kind=sft",
+        }
     if not known["evaluations"]:
-        return {"says": "A run is there. Evaluate it on held-out tasks, beside the reference and doing nothing.",
-                "action": "Evaluate", "url_name": "evaluations"}
-    return {"says": "The way is complete once round. More approved episodes make the next round better.",
-            "action": "Review next" if known["review"] else "Browse tasks",
-            "url_name": "review_next" if known["review"] else "tasks"}
+        return {
+            "says": "A run is there. Evaluate it on held-out tasks, beside the reference and doing nothing.",
+            "action": "Evaluate",
+            "url_name": "evaluations",
+        }
+    return {
+        "says": "The way is complete once round. More approved episodes make the next round better.",
+        "action": "Review next" if known["review"] else "Browse tasks",
+        "url_name": "review_next" if known["review"] else "tasks",
+    }
 
 
 def needs_a_person() -> list[Episode]:
@@ -189,11 +243,18 @@ def overview(request: HttpRequest) -> HttpResponse:
     step = next_step()
     if "url_name" in step:
         step = {**step, "url": card("", 0, "", "", step["url_name"], step.get("query", ""))["url"]}
-    return render(request, "studio/overview.html", {
-        "cards": ladder(request), "step": step, "waiting": needs_a_person(), "waiting_count": counts()["review"],
-        "broken": Episode.objects.filter(outcome=Episode.Outcome.INFRASTRUCTURE).count(),
-        "recent": Episode.objects.select_related("task").order_by("-created_at", "-id")[:FOUND_AT_MOST],
-    })
+    return render(
+        request,
+        "studio/overview.html",
+        {
+            "cards": ladder(request),
+            "step": step,
+            "waiting": needs_a_person(),
+            "waiting_count": counts()["review"],
+            "broken": Episode.objects.filter(outcome=Episode.Outcome.INFRASTRUCTURE).count(),
+            "recent": Episode.objects.select_related("task").order_by("-created_at", "-id")[:FOUND_AT_MOST],
+        },
+    )
 
 
 @require_GET
@@ -211,32 +272,71 @@ def find(text: str) -> list[dict[str, Any]]:
     tools = Tool.objects.filter(Q(name__icontains=text) | Q(method__icontains=text)).select_related("domain")
     episodes = Episode.objects.filter(Q(task__title__icontains=text) | Q(policy__icontains=text)).select_related("task")
     groups = [
-        ("Tasks", [{"title": t.title, "says": t.instruction[:110], "url": card("", 0, "", "", "task", args=[t.key])["url"]}
-                   for t in tasks[:FOUND_AT_MOST]]),
-        ("Tools", [{"title": t.name, "says": t.method, "url": reverse("domain", args=[t.domain.slug]) + f"?q={t.name}"}
-                   for t in tools[:FOUND_AT_MOST]]),
-        ("Episodes", [{"title": str(e), "says": e.outcome or e.state, "url": card("", 0, "", "", "episode", args=[e.pk])["url"]}
-                      for e in episodes[:FOUND_AT_MOST]]),
+        (
+            "Tasks",
+            [
+                {"title": t.title, "says": t.instruction[:110], "url": card("", 0, "", "", "task", args=[t.key])["url"]}
+                for t in tasks[:FOUND_AT_MOST]
+            ],
+        ),
+        (
+            "Tools",
+            [
+                {"title": t.name, "says": t.method, "url": reverse("domain", args=[t.domain.slug]) + f"?q={t.name}"}
+                for t in tools[:FOUND_AT_MOST]
+            ],
+        ),
+        (
+            "Episodes",
+            [
+                {
+                    "title": str(e),
+                    "says": e.outcome or e.state,
+                    "url": card("", 0, "", "", "episode", args=[e.pk])["url"],
+                }
+                for e in episodes[:FOUND_AT_MOST]
+            ],
+        ),
     ]
     return [{"label": label, "rows": rows} for label, rows in groups if rows]
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return render(request, "studio/problem.html", {"title": "Not allowed", "says": str(exception) or
-                  "Your account may not do this.", "how": "Ask an administrator for the group."}, status=403)
+    return render(
+        request,
+        "studio/problem.html",
+        {
+            "title": "Not allowed",
+            "says": str(exception) or "Your account may not do this.",
+            "how": "Ask an administrator for the group.",
+        },
+        status=403,
+    )
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return render(request, "studio/problem.html", {
-        "title": "Nothing here", "says": f"There is no page at {request.path}, or what it showed is gone.",
-        "how": "Search with / or go on from the list on the left.",
-    }, status=404)
+    return render(
+        request,
+        "studio/problem.html",
+        {
+            "title": "Nothing here",
+            "says": f"There is no page at {request.path}, or what it showed is gone.",
+            "how": "Search with / or go on from the list on the left.",
+        },
+        status=404,
+    )
 
 
 def broken(request: HttpRequest) -> HttpResponse:
     reference = secrets.token_hex(4)
     logger.error("page broke, reference %s: %s", reference, request.path)
-    return render(request, "studio/problem.html", {
-        "title": "This page broke", "says": "The fault is ours, and what you did may not have been saved.",
-        "how": f"Go back and try again; if it stays, search the log for {reference}.",
-    }, status=500)
+    return render(
+        request,
+        "studio/problem.html",
+        {
+            "title": "This page broke",
+            "says": "The fault is ours, and what you did may not have been saved.",
+            "how": f"Go back and try again; if it stays, search the log for {reference}.",
+        },
+        status=500,
+    )

@@ -20,8 +20,10 @@ SCOPE_WORDS = {
 class TokenForm(forms.Form):
     name = forms.CharField(max_length=80, label="What it is for")
     scopes = forms.MultipleChoiceField(
-        choices=[(scope, SCOPE_WORDS[scope]) for scope in SCOPES], initial=["read"],
-        widget=forms.CheckboxSelectMultiple, label="What it may do",
+        choices=[(scope, SCOPE_WORDS[scope]) for scope in SCOPES],
+        initial=["read"],
+        widget=forms.CheckboxSelectMultiple,
+        label="What it may do",
     )
 
     def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:

@@ -6,19 +6,19 @@ import logging
 import secrets
 from collections.abc import Callable
 
+from asgiref.sync import iscoroutinefunction
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
 from django.utils.decorators import sync_and_async_middleware
-from asgiref.sync import iscoroutinefunction
 from whitenoise.middleware import WhiteNoiseMiddleware
 from whitenoise.responders import StaticFile
 
 from tasks_app.errors import Refused
 
 logger = logging.getLogger("studio.refusals")
-OPEN_PATHS = ("/sign-in/", "/healthz", "/readyz", "/static/", "/api/", "/admin/login/")
+OPEN_PATHS = ("/sign-in/", "/healthz", "/readyz", "/static/", "/api/")
 
 
 class StaticFiles(WhiteNoiseMiddleware):
@@ -41,18 +41,22 @@ class StaticFiles(WhiteNoiseMiddleware):
 @sync_and_async_middleware
 def admin_policy(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
     """Replace the content security policy under /admin/, whose widgets evaluate expressions."""
+
     def mark(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         if request.path_info.startswith("/admin/"):
             response._csp_config = settings.ADMIN_SECURITY_POLICY  # type: ignore[attr-defined]  # django-csp's own hook
         return response
 
     if iscoroutinefunction(get_response):
+
         async def apply_async(request: HttpRequest) -> HttpResponseBase:
             return mark(request, await get_response(request))
+
         return apply_async
 
     def apply(request: HttpRequest) -> HttpResponseBase:
         return mark(request, get_response(request))
+
     return apply
 
 

@@ -28,7 +28,10 @@ class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
         """A new token and its secret, which is shown once and stored nowhere."""
         secret = PREFIX + secrets.token_urlsafe(32)
         token = self.create(
-            user=user, name=name, digest=digest(secret), hint=secret[-4:],
+            user=user,
+            name=name,
+            digest=digest(secret),
+            hint=secret[-4:],
             **{f"may_{scope}": scope in scopes for scope in SCOPES},
         )
         return token, secret
@@ -41,7 +44,7 @@ class ApiToken(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=80)
     digest = models.CharField(max_length=64, unique=True, editable=False)
-    hint = models.CharField(max_length=4, editable=False)        # the last four characters, to tell tokens apart
+    hint = models.CharField(max_length=4, editable=False)  # the last four characters, to tell tokens apart
     may_read = models.BooleanField("read", default=True)
     may_write = models.BooleanField("write", default=False)
     may_export = models.BooleanField("export", default=False)

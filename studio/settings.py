@@ -28,9 +28,9 @@ KERNEL_SOCKET = variables.text("KERNEL_SOCKET", str(RUN_DIR / "kernels.sock"))
 SANDBOX_SLOTS = variables.whole_number("SANDBOX_SLOTS", 4, 1, 256)
 
 INSTALLED_APPS = [
-    "unfold",
+    "unfold.apps.BasicAppConfig",
     "unfold.contrib.filters",
-    "django.contrib.admin",
+    "studio.apps.StudioAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -41,7 +41,7 @@ INSTALLED_APPS = [
     "django_htmx",
     "django_filters",
     "ninja",
-    "studio",
+    "studio.apps.StudioConfig",
     "tasks_app",
     "sandbox_app",
     "training_app",
@@ -63,17 +63,21 @@ MIDDLEWARE = [
 ]
 ROOT_URLCONF = "studio.urls"
 ASGI_APPLICATION = "studio.asgi.application"
-TEMPLATES = [{
-    "BACKEND": "django.template.backends.django.DjangoTemplates",
-    "DIRS": [BASE_DIR / "templates"],
-    "APP_DIRS": True,
-    "OPTIONS": {"context_processors": [
-        "django.template.context_processors.request",
-        "django.contrib.auth.context_processors.auth",
-        "django.contrib.messages.context_processors.messages",
-        "studio.dashboard.page",
-    ]},
-}]
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "studio.dashboard.page",
+            ]
+        },
+    }
+]
 
 DATABASES = {"default": variables.database(variables.text("DATABASE_URL", ""), DATA_DIR / "studio.sqlite3")}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -100,22 +104,24 @@ STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = False
-WHITENOISE_MAX_AGE = 0                    # asked again each time, answered 304: no stale module after an update
+WHITENOISE_MAX_AGE = 0  # asked again each time, answered 304: no stale module after an update
 MEDIA_ROOT = DATA_DIR / "media"
 
 # One policy for the studio: no inline script, no inline style, nothing from elsewhere.
-CONTENT_SECURITY_POLICY = {"DIRECTIVES": {
-    "default-src": [NONE],
-    "script-src": [SELF, NONCE],
-    "style-src": [SELF],
-    "img-src": [SELF, "data:", "blob:"],
-    "font-src": [SELF],
-    "connect-src": [SELF],
-    "form-action": [SELF],
-    "frame-ancestors": [NONE],
-    "base-uri": [NONE],
-    "manifest-src": [SELF],
-}}
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF, NONCE],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:", "blob:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+        "base-uri": [NONE],
+        "manifest-src": [SELF],
+    }
+}
 # The admin's Alpine evaluates expressions and sets styles: a policy of its own, for /admin/ only.
 ADMIN_SECURITY_POLICY = {
     **CONTENT_SECURITY_POLICY["DIRECTIVES"],
@@ -125,13 +131,21 @@ ADMIN_SECURITY_POLICY = {
 
 REDIS_URL, CELERY_BROKER_URL = variables.redis_urls(variables.text("REDIS_URL", f"unix://{RUN_DIR / 'valkey.sock'}"))
 EMBEDDED_VALKEY = REDIS_URL.startswith("unix://") and not variables.text("REDIS_URL", "")
-CHANNEL_LAYERS = {"default": {
-    "BACKEND": "channels_redis.core.RedisChannelLayer",
-    "CONFIG": {"hosts": [REDIS_URL], "prefix": "studio"},
-}}
+CHANNEL_LAYERS = {
+    "default": {
+        "BACKEND": "channels_redis.core.RedisChannelLayer",
+        "CONFIG": {"hosts": [REDIS_URL], "prefix": "studio"},
+    }
+}
 CELERY_RESULT_BACKEND = CELERY_BROKER_URL
 CELERY_RESULT_EXPIRES = 24 * 3600
 CELERY_TASK_DEFAULT_QUEUE = "cpu"
+CELERY_TASK_ROUTES = {
+    "tasks_app.jobs.*": {"queue": "cpu"},
+    "sandbox_app.jobs.*": {"queue": "sandbox"},
+    "training_app.jobs.export*": {"queue": "cpu"},
+    "training_app.jobs.*": {"queue": "gpu"},
+}
 CELERY_TASK_ACKS_LATE = True
 # The job's row decides: a job lost with its worker is found by the reaper, not delivered again by the broker.
 CELERY_TASK_REJECT_ON_WORKER_LOST = False

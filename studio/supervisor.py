@@ -65,8 +65,9 @@ def _before_exec(parent: int) -> Callable[[], None] | None:
 
     def prepare() -> None:
         _libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-        if os.getppid() != parent:       # the parent died before the request reached the kernel
+        if os.getppid() != parent:  # the parent died before the request reached the kernel
             os._exit(1)
+
     return prepare
 
 
@@ -83,9 +84,14 @@ class Child:
 
     def start(self) -> None:
         self._started = time.monotonic()
-        self.process = subprocess.Popen(  # noqa: PLW1509  (the hook only calls prctl)
-            list(self.command.argv), env={**os.environ, **self.command.env}, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=_before_exec(os.getpid()),
+        self.process = subprocess.Popen(
+            list(self.command.argv),
+            env={**os.environ, **self.command.env},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=_before_exec(os.getpid()),
         )
         assert self.process.stdout is not None
         threading.Thread(target=self._copy, args=(self.process.stdout,), daemon=True).start()
@@ -136,7 +142,7 @@ def descendants(pid: int) -> list[int]:
         try:
             fields = entry.read_text().rpartition(")")[2].split()
         except (FileNotFoundError, ProcessLookupError):
-            continue                         # ended while we looked
+            continue  # ended while we looked
         if fields[0] != "Z":
             children.setdefault(int(fields[1]), []).append(int(entry.parent.name))
     found, todo = [], [pid]

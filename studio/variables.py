@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+import tempfile
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -67,9 +68,9 @@ def secret_key(data_dir: Path) -> str:
         fresh.touch(mode=0o600)
         fresh.write_text(secrets.token_urlsafe(50))
         try:
-            os.link(fresh, kept)     # the first of two processes wins, the other one reads it
+            os.link(fresh, kept)  # the first of two processes wins, the other one reads it
         except FileExistsError:
-            pass                     # made meanwhile by the other one: what is kept counts
+            pass  # made meanwhile by the other one: what is kept counts
         finally:
             fresh.unlink()
     return kept.read_text().strip()
@@ -95,11 +96,18 @@ def database(url: str, default_file: Path) -> dict[str, object]:
     if parts.scheme in ("postgres", "postgresql"):
         name = unquote(parts.path.lstrip("/"))
         if not name:
-            raise ImproperlyConfigured("DATABASE_URL names no database; write postgresql://user:password@host:5432/name")
+            raise ImproperlyConfigured(
+                "DATABASE_URL names no database; write postgresql://user:password@host:5432/name"
+            )
         return {
-            "ENGINE": "django.db.backends.postgresql", "NAME": name, "USER": unquote(parts.username or ""),
-            "PASSWORD": unquote(parts.password or ""), "HOST": parts.hostname or "", "PORT": str(parts.port or ""),
-            "CONN_MAX_AGE": 0, "OPTIONS": {"pool": True, **dict(parse_qsl(parts.query))},
+            "ENGINE": "django.db.backends.postgresql",
+            "NAME": name,
+            "USER": unquote(parts.username or ""),
+            "PASSWORD": unquote(parts.password or ""),
+            "HOST": parts.hostname or "",
+            "PORT": str(parts.port or ""),
+            "CONN_MAX_AGE": 0,
+            "OPTIONS": {"pool": True, **dict(parse_qsl(parts.query))},
         }
     raise ImproperlyConfigured(f"DATABASE_URL begins with {parts.scheme!r}; the studio knows sqlite and postgresql")
 
@@ -108,7 +116,8 @@ def run_folder(data_dir: Path) -> Path:
     """Where sockets lie. A socket's path must stay under 108 bytes, so a long DATA_DIR gets a private short folder."""
     inside = data_dir / "run"
     if len(os.fsencode(inside)) > 80:
-        inside = Path("/tmp") / f"studio-{os.getuid()}-{hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:12]}"
+        name = hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:12]
+        inside = Path(tempfile.gettempdir()) / f"studio-{os.getuid()}-{name}"
     inside.mkdir(mode=0o700, exist_ok=True)
     if inside.stat().st_uid != os.getuid():
         raise ImproperlyConfigured(f"{inside} belongs to another user; remove it or choose a shorter DATA_DIR")

@@ -1,3 +1,5 @@
+"""Configuration of the tasks app."""
+
 from django.apps import AppConfig
 
 

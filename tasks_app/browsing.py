@@ -13,8 +13,8 @@ from typing import Any
 from tasks_app.environments.state import State
 
 ROWS_A_PAGE = 50
-CELL_AT_MOST = 300               # characters of a value in a list
-PREVIEW_AT_MOST = 60_000         # characters of a file
+CELL_AT_MOST = 300  # characters of a value in a list
+PREVIEW_AT_MOST = 60_000  # characters of a file
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class FileEntry:
 class Preview:
     path: str
     size: int
-    text: str | None             # None: not text
+    text: str | None  # None: not text
     cut: bool
     language: str
 
@@ -61,7 +61,7 @@ def table_sizes(state: State) -> tuple[TableSize, ...]:
     connection = state.connect()
     try:
         sizes = [
-            TableSize(name, connection.execute(f"SELECT count(*) FROM {quoted(name)}").fetchone()[0])  # noqa: S608
+            TableSize(name, connection.execute(f"SELECT count(*) FROM {quoted(name)}").fetchone()[0])
             for name in _names(connection)
         ]
     finally:
@@ -86,9 +86,9 @@ def table_page(state: State, name: str, offset: int = 0, size: int = ROWS_A_PAGE
         columns = [row[1] for row in connection.execute(f"PRAGMA table_info({quoted(name)})")]
         keys = [row[1] for row in connection.execute(f"PRAGMA table_info({quoted(name)})") if row[5]]
         order = ", ".join(quoted(key) for key in keys or columns[:1])
-        query = f"SELECT * FROM {quoted(name)} ORDER BY {order} LIMIT ? OFFSET ?"  # noqa: S608  (names are quoted)
+        query = f"SELECT * FROM {quoted(name)} ORDER BY {order} LIMIT ? OFFSET ?"
         rows = connection.execute(query, (size, max(offset, 0))).fetchall()
-        total = connection.execute(f"SELECT count(*) FROM {quoted(name)}").fetchone()[0]  # noqa: S608
+        total = connection.execute(f"SELECT count(*) FROM {quoted(name)}").fetchone()[0]
     finally:
         connection.close()
     return TablePage(name, tuple(columns), tuple(tuple(_cut(v) for v in row) for row in rows), total, max(offset, 0))
@@ -103,7 +103,7 @@ LANGUAGES = {".json": "json", ".py": "python", ".sql": "sql", ".md": "markdown"}
 
 def preview(path: str, body: bytes) -> Preview:
     """The beginning of a file as text, or only its size when it is none."""
-    language = LANGUAGES.get(path[path.rfind("."):] if "." in path else "", "text")
+    language = LANGUAGES.get(path[path.rfind(".") :] if "." in path else "", "text")
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError:

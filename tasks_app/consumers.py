@@ -31,7 +31,7 @@ class EventConsumer(AsyncJsonWebsocketConsumer):
         query = parse_qs(self.scope["query_string"].decode("utf-8", "replace"))
         self.stream = query.get("stream", [""])[0]
         after = query.get("after", ["0"])[0]
-        await self.accept()          # accepted before it is refused, so that the browser sees the code
+        await self.accept()  # accepted before it is refused, so that the browser sees the code
         if not self.scope["user"].is_authenticated:
             await self.close(NOT_SIGNED_IN)
             return

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-SECONDS_EACH_ROW, SECONDS_BASE = 1 / 4000, 0.6       # used until this task has a measured time of its own
+SECONDS_EACH_ROW, SECONDS_BASE = 1 / 4000, 0.6  # used until this task has a measured time of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Forecast:
     tokens: int | None
     calls: int | None
     seconds: float
-    beyond: bool                     # larger than anything measured
+    beyond: bool  # larger than anything measured
 
 
 def line(points: Sequence[tuple[int, float]], at: int) -> float | None:
@@ -45,6 +45,7 @@ def line(points: Sequence[tuple[int, float]], at: int) -> float | None:
 
 def forecast(points: Sequence[Point], rows: int, files: int) -> Forecast:
     """What `rows` and `files` will come to, given the measured `points` of the same task."""
+
     def at(read: Callable[[Point], float | None]) -> int | None:
         value = line([(p.rows, v) for p in points if (v := read(p)) is not None], rows)
         return None if value is None else round(value)
@@ -52,6 +53,11 @@ def forecast(points: Sequence[Point], rows: int, files: int) -> Forecast:
     timed = [p for p in points if p.seconds is not None and p.rows]
     rate = max((p.seconds / p.rows for p in timed if p.seconds is not None), default=SECONDS_EACH_ROW)
     return Forecast(
-        rows, files, at(lambda p: p.database_bytes), at(lambda p: p.tokens), at(lambda p: p.calls),
-        SECONDS_BASE + rows * rate, rows > max((p.rows for p in points), default=0),
+        rows,
+        files,
+        at(lambda p: p.database_bytes),
+        at(lambda p: p.tokens),
+        at(lambda p: p.calls),
+        SECONDS_BASE + rows * rate,
+        rows > max((p.rows for p in points), default=0),
     )

@@ -15,8 +15,21 @@ from typing import Any
 from tasks_app.environments.package import EnvironmentPackage
 from tasks_app.environments.state import State
 from tasks_app.growth_proofs import (
-    TOKEN_COUNTER, Called, Proof, Ran, aggregates_agree, base_kept, effects_equal, foreign_keys_clean, ids_visible,
-    interleaved, named_texts, names_unique, texts_equal, token_count, wrong_attempts_fail,
+    TOKEN_COUNTER,
+    Called,
+    Proof,
+    Ran,
+    aggregates_agree,
+    base_kept,
+    effects_equal,
+    foreign_keys_clean,
+    ids_visible,
+    interleaved,
+    named_texts,
+    names_unique,
+    texts_equal,
+    token_count,
+    wrong_attempts_fail,
 )
 from tasks_app.plans.algebra import Expr, Plan, expressions, from_json, relations, roots, walk
 from tasks_app.rows import read_tables
@@ -63,7 +76,7 @@ def reference_run(task: TaskSpec, package: EnvironmentPackage, state: State) -> 
 def as_ran(package: EnvironmentPackage, state: State, run: Run) -> Ran:
     """A run in the form that the proofs read."""
     writes = {name for name, spec in package.tools.items() if spec["writes"]}
-    calls = tuple(Called(c.tool, c.arguments, c.result, c.tool in writes) for c in run.calls)
+    calls = tuple(Called(c.tool, c.arguments, c.value, c.tool in writes) for c in run.calls)
     return Ran(read_tables(package.model, state), read_tables(package.model, run.after), state.files, run.after.files,
                run.answer, calls)
 

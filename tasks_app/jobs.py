@@ -1,4 +1,4 @@
-"""Jobs of the tasks app, on the queue cpu: ids in, the row decides."""
+"""Jobs of the tasks app, on the queue cpu (settings route them): ids in, the row decides."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from celery import shared_task
 from tasks_app.models import Regeneration
 
 
-@shared_task(queue="cpu", acks_late=True, ignore_result=True)
+@shared_task(acks_late=True, ignore_result=True)
 def regenerate(regeneration_id: str) -> None:
     """Grow and prove one environment."""
     from tasks_app.services import regenerations

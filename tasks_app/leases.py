@@ -46,7 +46,7 @@ class Held:
         except LeaseLost:
             self.lost.set()
         finally:
-            connection.close()       # this thread's own connection
+            connection.close()  # this thread's own connection
 
     def check(self) -> None:
         """Raise LeaseLost when another worker has the job, Cancelled when its end was asked for."""

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
 from tasks_app.environments.package import EnvironmentPackage
 from tasks_app.environments.state import State
@@ -23,6 +23,7 @@ from tasks_app.plans.to_python import compile_reference
 from tasks_app.plans.to_sql import compile_verifier
 from tasks_app.plans.tree import depth, operators, plan_tree
 from tasks_app.plans.validate import check
+from tasks_app.probes import Attempt, Prober, ProbeReport
 from tasks_app.probes import make as make_probes
 from tasks_app.scales import Scale, presets
 from tasks_app.solutions import run_in_process
@@ -33,6 +34,7 @@ from tasks_app.wording.rules import faults
 TOOLS_OF_TASK = (12, 16)
 TOOLS_OF_PRIMER = (5, 6)
 LEAST_PROBES = {"task": 6, "primer": 3}
+MOST_PROBES = {"task": 12, "primer": 5}
 LEAST_CALLS, LEAST_TOOLS, LEAST_ENTITIES, MOST_PRIMER_CALLS = 5, 3, 2, 4
 
 
@@ -78,7 +80,7 @@ def specify(draft: Draft, instance: int, package: EnvironmentPackage) -> TaskSpe
         raise Rejected("wording", "; ".join(wrong))
     try:
         check(plan, model)
-        reference = compile_reference(plan, model, cells="one" if draft.tier == "primer" else "many")
+        reference = compile_reference(plan, model, cells=_style(draft))
         verifier = compile_verifier(plan, model)
     except PlanError as error:
         raise Rejected("typed", str(error)) from error
@@ -106,23 +108,38 @@ def make(motif: str, instance: int, package: EnvironmentPackage) -> TaskSpec:
     if run.error:
         raise Rejected("reference", f"at v0: {run.error}")
     _worth(draft, [call.tool for call in run.calls])
-    report = make_probes(draft.plan, package.model, package, state, task.reference, task.verifier, want=LEAST_PROBES[draft.tier])
-    probes = tuple(report.probes)
+    report = make_probes(
+        draft.plan, package.model, package, state, verifier=task.verifier, reference=run, cells=_style(draft),
+        most=MOST_PROBES[draft.tier],
+    )
+    _sound(draft, report)
+    probes = report.probes
     needed = {call.tool for call in run.calls} | _called(probes, package)
     tools = choose_tools(needed, draft.plan, package, draft.tier, Random(f"tools/{motif}/{instance}"))
     task = keyed(replace(task, probes=probes, tools=tools))
     _outcome(draft, state, run.after, package)
-    ends = _distinct_ends(task, package, state)
-    if ends < LEAST_PROBES[draft.tier]:
-        raise Rejected("probes", f"{ends} different end states, {LEAST_PROBES[draft.tier]} are needed; "
-                                 f"{_attempts(report)}")
     grown = _grown(task, package)
     fresh = _fresh(task, package)
     return replace(task, measures=_measures(task, grown, fresh))
 
 
-def _attempts(report: Any) -> str:
-    return "; ".join(str(attempt) for attempt in report.attempts)[:600]
+def _style(draft: Draft) -> Literal["many", "one"]:
+    return "one" if draft.tier == "primer" else "many"
+
+
+def _sound(draft: Draft, report: ProbeReport) -> None:
+    """Every trap of the motif bites at v0, no wrong attempt is let through, and there are enough of them."""
+    traps = {trap.name for trap in draft.plan.traps}
+    for attempt in report.attempts:
+        name = attempt.probe.name
+        if attempt.status == "passed":
+            raise Rejected("probes", f"{name} ({attempt.probe.says}) is let through by every criterion")
+        if name in traps and attempt.status in ("unplanted", "broken"):
+            raise Rejected("probes", f"trap {name} is {attempt.status}; predicted “{attempt.probe.criterion}”, "
+                                     f"found {list(attempt.failed)}")
+    if len(report.probes) < LEAST_PROBES[draft.tier]:
+        found = ", ".join(f"{attempt.probe.name} {attempt.status}" for attempt in report.attempts)
+        raise Rejected("probes", f"{len(report.probes)} with different end states, {LEAST_PROBES[draft.tier]} are needed: {found}")
 
 
 def _called(probes: Sequence[ProbeSpec], package: EnvironmentPackage) -> set[str]:
@@ -150,24 +167,12 @@ def _outcome(draft: Draft, before: State, after: State, package: EnvironmentPack
         raise Rejected("outcome", "the reference changes nothing; no row qualifies")
 
 
-def attempts(task: TaskSpec, package: EnvironmentPackage, state: State) -> Iterator[tuple[ProbeSpec, str, list[str]]]:
-    """Each probe with its end state and the criteria that refuse it."""
+def attempts(task: TaskSpec, package: EnvironmentPackage, state: State) -> Iterator[Attempt]:
+    """Each probe of the task, run and judged in `state` with the tools that the task names."""
+    reference = run_in_process(task.reference, package, state, task.tools)
+    prober = Prober(package.model, package, state, task.verifier, reference, task.tools)
     for probe in task.probes:
-        run = run_in_process(probe.source, package, state, task.tools)
-        said = run.answer if probe.answer is None else probe.answer
-        verdict = judge(task.verifier, state, run.after, said)
-        end = f"{run.after.digest}/{said}"
-        yield probe, end, [criterion.name for criterion in verdict.criteria if not criterion.passed]
-
-
-def _distinct_ends(task: TaskSpec, package: EnvironmentPackage, state: State) -> int:
-    """How many different wrong end states the probes reach at v0. Raises Rejected for one that is not refused rightly."""
-    ends = set()
-    for probe, end, failed in attempts(task, package, state):
-        if probe.criterion not in failed:
-            raise Rejected("probes", f"{probe.name} should fail “{probe.criterion}” at v0, it fails {failed}")
-        ends.add(end)
-    return len(ends)
+        yield prober.attempt(probe)
 
 
 def _grown(task: TaskSpec, package: EnvironmentPackage) -> dict[str, Growth]:
@@ -181,10 +186,10 @@ def _grown(task: TaskSpec, package: EnvironmentPackage) -> dict[str, Growth]:
         broken = [proof for proof in growth.proof if not proof.held]
         if broken:
             raise Rejected("growth", f"{name}: rule {broken[0].rule}, {broken[0].detail}")
-        if name != "v0":
-            for probe, _, failed in attempts(task, package, growth.state):
-                if probe.criterion not in failed:
-                    raise Rejected("probes", f"{probe.name} should fail “{probe.criterion}” at {name}, it fails {failed}")
+        for attempt in attempts(task, package, growth.state):
+            if attempt.status != "live":
+                raise Rejected("probes", f"{attempt.probe.name} is {attempt.status} at {name}: should fail "
+                                         f"“{attempt.probe.criterion}”, fails {list(attempt.failed)}")
         found[name] = growth
     return found
 
@@ -199,9 +204,9 @@ def _fresh(task: TaskSpec, package: EnvironmentPackage) -> dict[str, Any]:
             growth = grow(task, package, scale.rows, scale.files, seed=seed)
         except (GrowthError, ValueError) as error:
             raise Rejected("fresh", f"seed {seed} at {name}: {error}") from error
-        for probe, _, failed in attempts(task, package, growth.state):
-            if not failed:
-                raise Rejected("fresh", f"{probe.name} is let through at seed {seed}, {name}")
+        for attempt in attempts(task, package, growth.state):
+            if attempt.status in ("passed", "broken"):
+                raise Rejected("fresh", f"{attempt.probe.name} is {attempt.status} at seed {seed}, {name}")
     return {"seed": seed, "scales": ["v0", larger], "passed": True}
 
 

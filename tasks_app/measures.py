@@ -40,8 +40,11 @@ def read_measures(row: Mapping[str, Any]) -> Measures:
         size = int(kilobytes * 1000)
     took = row.get("seconds")
     return Measures(
-        size, _number(row.get("tokens")), _number(row.get("calls")),
-        float(took) if isinstance(took, int | float) else None, str(row.get("state", "")),
+        size,
+        _number(row.get("tokens")),
+        _number(row.get("calls")),
+        float(took) if isinstance(took, int | float) else None,
+        str(row.get("state", "")),
     )
 
 

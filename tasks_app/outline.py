@@ -13,7 +13,9 @@ from tasks_app.plans.algebra import Effect, Plan, from_json
 
 COMPARE = {"=": "is", "!=": "is not", "<": "is below", "<=": "is at most", ">": "is above", ">=": "is at least"}
 PAIR_WORDS = {
-    "join": "joined where", "left": "with, where there is one,", "semi": "kept if there is a match where",
+    "join": "joined where",
+    "left": "with, where there is one,",
+    "semi": "kept if there is a match where",
     "anti": "kept if there is no match where",
 }
 
@@ -89,10 +91,14 @@ def relation(rel: Any) -> Line:
         case ("join" | "left" | "semi" | "anti" as how, left, right, condition):
             return Line(PAIR_WORDS[how], expression(condition), (relation(left), relation(right)))
         case ("extend", inner, columns):
-            return Line("with", "; ".join(f"{name} = {expression(value)}" for name, value in columns), (relation(inner),))
+            return Line(
+                "with", "; ".join(f"{name} = {expression(value)}" for name, value in columns), (relation(inner),)
+            )
         case ("group", inner, by, aggregates):
-            counted = "; ".join(f"{name} = {agg.replace('_', ' ')} {expression(value) if value else ''}".strip()
-                                for name, agg, value in aggregates)
+            counted = "; ".join(
+                f"{name} = {agg.replace('_', ' ')} {expression(value) if value else ''}".strip()
+                for name, agg, value in aggregates
+            )
             return Line("grouped by", f"{', '.join(by) or 'nothing'}: {counted}", (relation(inner),))
         case ("top", inner, order, n):
             return Line("the first", f"{n} by {_order(order)}", (relation(inner),))
@@ -109,13 +115,20 @@ def _effect(effect: Effect) -> Line:
 def outline(plan: Plan) -> tuple[tuple[str, tuple[Line, ...]], ...]:
     """Headed groups of lines: what is looked up, changed, left as a file, said; and the traps."""
     files = tuple(
-        Line(f"leave {report.path}", "; ".join(header for header, _ in report.columns)
-             + (f", sorted by {_order(report.order)}" if report.order else ""), (relation(report.rel),))
+        Line(
+            f"leave {report.path}",
+            "; ".join(header for header, _ in report.columns)
+            + (f", sorted by {_order(report.order)}" if report.order else ""),
+            (relation(report.rel),),
+        )
         for report in plan.files
     )
     answers = tuple(
-        Line(f"say {answer.name}", f"{answer.agg.replace('_', ' ')} {expression(answer.expr) if answer.expr else ''}".strip(),
-             (relation(answer.rel),))
+        Line(
+            f"say {answer.name}",
+            f"{answer.agg.replace('_', ' ')} {expression(answer.expr) if answer.expr else ''}".strip(),
+            (relation(answer.rel),),
+        )
         for answer in plan.answers
     )
     groups = (

@@ -78,7 +78,9 @@ def address(params: QueryDict, **changes: str | None) -> str:
 def chips(params: QueryDict, name: str, label: str, options: Sequence[tuple[str, str]]) -> Chips:
     """One line of filter chips: pressing the one that is on takes it off."""
     now = params.get(name, "")
-    made = [Chip(text, address(params, **{name: None if value == now else value}), value == now) for value, text in options]
+    made = [
+        Chip(text, address(params, **{name: None if value == now else value}), value == now) for value, text in options
+    ]
     return Chips(label, tuple(made))
 
 
@@ -91,7 +93,9 @@ def _decode(cursor: str) -> tuple[Any, str]:
     try:
         value, pk = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     except (ValueError, binascii.Error) as error:
-        raise Refused("This page's address is damaged.", where="after=…", how="Go back to the first page.", status=400) from error
+        raise Refused(
+            "This page's address is damaged.", where="after=…", how="Go back to the first page.", status=400
+        ) from error
     return value, pk
 
 
@@ -114,7 +118,11 @@ def _heads(params: QueryDict, sorts: Mapping[str, Sort], now: str, descending: b
 
 
 def page(
-    queryset: QuerySet[Any], params: QueryDict, sorts: Mapping[str, Sort], default: str, size: int = PAGE_SIZE,
+    queryset: QuerySet[Any],
+    params: QueryDict,
+    sorts: Mapping[str, Sort],
+    default: str,
+    size: int = PAGE_SIZE,
 ) -> Page:
     """One page of `queryset`, sorted as ?sort= says ("-name" goes down), after the row that ?after= names."""
     asked = params.get("sort", default)
@@ -130,8 +138,10 @@ def page(
         try:
             ordered = ordered.filter(Q(**{f"{field}__{beyond}": value}) | Q(**{field: value, f"pk__{beyond}": pk}))
         except (ValueError, TypeError) as error:
-            raise Refused("This page's address is damaged.", where="after=…", how="Go back to the first page.", status=400) from error
-    rows = list(ordered[:size + 1])
+            raise Refused(
+                "This page's address is damaged.", where="after=…", how="Go back to the first page.", status=400
+            ) from error
+    rows = list(ordered[: size + 1])
     more = len(rows) > size
     rows = rows[:size]
     next_url = ""

@@ -29,7 +29,9 @@ def rank(user: AbstractBaseUser | AnonymousUser) -> int:
     known = getattr(user, "_studio_rank", None)
     if known is None:
         names = set() if user.is_superuser else set(user.groups.values_list("name", flat=True))  # type: ignore[attr-defined]
-        known = len(LADDER) if user.is_superuser else max((LADDER.index(n) + 1 for n in names if n in LADDER), default=0)  # type: ignore[attr-defined]
+        known = (
+            len(LADDER) if user.is_superuser else max((LADDER.index(n) + 1 for n in names if n in LADDER), default=0)
+        )  # type: ignore[attr-defined]
         user._studio_rank = known  # type: ignore[attr-defined]
     return known
 
@@ -47,19 +49,24 @@ def may(user: AbstractBaseUser | AnonymousUser, group: str) -> bool:
 def check_group(user: AbstractBaseUser | AnonymousUser, group: str) -> None:
     """Raise Refused (403) that says who may."""
     if not may(user, group):
-        allowed = " or ".join(LADDER[LADDER.index(group):])
+        allowed = " or ".join(LADDER[LADDER.index(group) :])
         raise Refused(
-            f"This needs the group {allowed}.", where=f"signed in as {user} ({role(user)})",
-            how="Ask an administrator to add you to the group, in the admin under Users.", status=403,
+            f"This needs the group {allowed}.",
+            where=f"signed in as {user} ({role(user)})",
+            how="Ask an administrator to add you to the group, in the admin under Users.",
+            status=403,
         )
 
 
 def require_group(group: str) -> Callable[[View], View]:
     """Decorator of a view: `@require_group("curator")`. Others get a 403 page that says who may."""
+
     def decorate(view: View) -> View:
         @wraps(view)
         def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             check_group(request.user, group)
             return view(request, *args, **kwargs)
+
         return checked
+
     return decorate

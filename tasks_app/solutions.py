@@ -28,13 +28,18 @@ from tasks_app.tasks import cells
 class Call:
     tool: str
     arguments: Mapping[str, Any]
-    result: Any = None
-    error: str = ""             # code of the ToolError
+    value: Any = None  # the full answer
+    error: str = ""  # code of the ToolError
+    writes: bool = False
+
+    @property
+    def ok(self) -> bool:
+        return not self.error
 
     @property
     def size(self) -> int:
         """Characters of the result as JSON."""
-        return len(json.dumps(self.result, ensure_ascii=False)) if not self.error else 0
+        return len(json.dumps(self.value, ensure_ascii=False)) if not self.error else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +47,18 @@ class Run:
     """What a program did. `error` is "" or the last line of what ended it; `refused`: a tool did."""
 
     after: State
-    answer: str                 # the last printed line of the last cell
+    answer: str  # the last printed line of the last cell
     calls: tuple[Call, ...]
-    printed: tuple[str, ...]    # by cell
+    printed: tuple[str, ...]  # by cell
     error: str = ""
     refused: bool = False
 
 
 class Package(Protocol):
-    """What is needed of an environment package: its generated module with TOOLS and ToolError."""
+    """What is needed of an environment package: specs of its tools, its generated module with TOOLS and ToolError."""
+
+    @property
+    def tools(self) -> Mapping[str, Mapping[str, Any]]: ...
 
     def module(self, name: str = "tools") -> Any: ...
 
@@ -65,7 +73,9 @@ class Workspace:
     def open(self, path: str, mode: str = "r", *_: Any, encoding: str | None = None, newline: str | None = None) -> Any:
         name = str(path).removeprefix("./")
         if "w" in mode or "a" in mode:
-            return _Written(self, name, "b" in mode, encoding or "utf-8", self.files.get(name, b"") if "a" in mode else b"")
+            return _Written(
+                self, name, "b" in mode, encoding or "utf-8", self.files.get(name, b"") if "a" in mode else b""
+            )
         if name not in self.files:
             raise FileNotFoundError(2, "No such file or directory", name)
         if "b" in mode:
@@ -95,17 +105,25 @@ class _Written(io.StringIO):
 
     def close(self) -> None:
         if not self.closed:
-            self._workspace.files[self._name] = bytes(self._bytes) if self._binary else \
-                bytes(self._bytes) + self.getvalue().encode(self._encoding)
+            self._workspace.files[self._name] = (
+                bytes(self._bytes) if self._binary else bytes(self._bytes) + self.getvalue().encode(self._encoding)
+            )
         super().close()
 
 
 class Tools:
     """The `tools` object of a cell; every call is one transaction and is noted."""
 
-    def __init__(self, functions: Mapping[str, Callable[..., Any]], allowed: Collection[str], db: sqlite3.Connection,
-                 tool_error: type[Exception]) -> None:
-        self._functions, self._allowed, self._db, self._tool_error = functions, allowed, db, tool_error
+    def __init__(
+        self,
+        functions: Mapping[str, Callable[..., Any]],
+        allowed: Collection[str],
+        db: sqlite3.Connection,
+        tool_error: type[Exception],
+        writers: Collection[str],
+    ) -> None:
+        self._functions, self._allowed, self._db = functions, allowed, db
+        self._tool_error, self._writers = tool_error, writers
         self.calls: list[Call] = []
 
     def __getitem__(self, name: str) -> Callable[..., Any]:
@@ -117,17 +135,17 @@ class Tools:
         return self[name]
 
     def _call(self, name: str, arguments: dict[str, Any]) -> Any:
-        call = Call(name, arguments)
+        call = Call(name, arguments, writes=name in self._writers)
         self.calls.append(call)
         self._db.execute("BEGIN")
         try:
-            call.result = self._functions[name](self._db, **arguments)
+            call.value = self._functions[name](self._db, **arguments)
         except self._tool_error as error:
             self._db.execute("ROLLBACK")
             call.error = str(getattr(error, "code", "")) or type(error).__name__
             raise
         self._db.execute("COMMIT")
-        return call.result
+        return call.value
 
 
 @lru_cache(maxsize=512)
@@ -135,13 +153,19 @@ def _compiled(source: str, name: str) -> CodeType:
     return compile(source, name, "exec", dont_inherit=True)
 
 
-def run(program: str, functions: Mapping[str, Callable[..., Any]], tool_error: type[Exception], state: State,
-        allowed: Collection[str] | None = None) -> Run:
-    """Runs the cells of `program` over a private copy of `state`."""
+def run(
+    program: str,
+    functions: Mapping[str, Callable[..., Any]],
+    tool_error: type[Exception],
+    state: State,
+    allowed: Collection[str] | None = None,
+    writers: Collection[str] = (),
+) -> Run:
+    """Runs the cells of `program` over a private copy of `state`; `writers` are the tools that write."""
     db = sqlite3.connect(":memory:", isolation_level=None)
     db.deserialize(state.image)
     workspace = Workspace(dict(state.files))
-    tools = Tools(functions, functions.keys() if allowed is None else allowed, db, tool_error)
+    tools = Tools(functions, functions.keys() if allowed is None else allowed, db, tool_error, writers)
     printed: list[list[str]] = []
 
     def say(*values: Any, sep: str = " ", end: str = "\n", **_: Any) -> None:
@@ -154,7 +178,7 @@ def run(program: str, functions: Mapping[str, Callable[..., Any]], tool_error: t
         for i, cell in enumerate(cells(program)):
             printed.append([])
             exec(_compiled(cell, f"cell {i + 1}"), namespace)
-    except Exception as raised:                             # a boundary: a program may fail in any way; it is reported
+    except Exception as raised:  # a boundary: a program may fail in any way; it is reported
         error, refused = f"{type(raised).__name__}: {raised}", isinstance(raised, tool_error)
     try:
         after = State(db.serialize(), workspace.files)
@@ -168,4 +192,5 @@ def run(program: str, functions: Mapping[str, Callable[..., Any]], tool_error: t
 def run_in_process(program: str, package: Package, state: State, tools: Collection[str] | None = None) -> Run:
     """`run` with the tools of an environment package; `tools` restricts them to those that a task names."""
     module = package.module()
-    return run(program, module.TOOLS, module.ToolError, state, tools)
+    writers = {name for name, spec in package.tools.items() if spec["writes"]}
+    return run(program, module.TOOLS, module.ToolError, state, tools, writers)

@@ -58,7 +58,17 @@ def reference_gate(checks: Mapping[str, Any]) -> Gate:
     if not known:
         return Gate("The reference passes", None, "not run yet")
     failed = [name for name, passed in known.items() if not passed]
-    return Gate("The reference passes", not failed, f"not at {', '.join(failed)}" if failed else f"at {', '.join(known)}")
+    return Gate(
+        "The reference passes", not failed, f"not at {', '.join(failed)}" if failed else f"at {', '.join(known)}"
+    )
+
+
+def _rejections(entry: Any) -> dict[str, str]:
+    """Scale → the criterion that rejected; "passed" where nothing did. Empty when the probe was never run."""
+    if not isinstance(entry, Mapping):
+        return {}
+    criterion = str(entry.get("criterion", "")) if entry.get("rejected") else "passed"
+    return {str(scale): criterion for scale in entry.get("scales", ())}
 
 
 def probe_lines(spec: TaskSpec, checks: Mapping[str, Any]) -> tuple[ProbeLine, ...]:
@@ -66,8 +76,7 @@ def probe_lines(spec: TaskSpec, checks: Mapping[str, Any]) -> tuple[ProbeLine, .
     lines = []
     for probe in spec.probes:
         entry = seen.get(probe.name)
-        rejected = dict(entry) if isinstance(entry, Mapping) else ({"v0": str(entry)} if isinstance(entry, str) else {})
-        named = {scale: str(criterion) for scale, criterion in rejected.items()}
+        named = _rejections(entry)
         held = all(criterion == probe.criterion for criterion in named.values()) if named else None
         lines.append(ProbeLine(probe.name, probe.kind, probe.says, probe.criterion, named, held))
     return tuple(lines)
@@ -79,7 +88,11 @@ def probes_gate(lines: Sequence[ProbeLine]) -> Gate:
     if not known:
         return Gate("Probes are rejected", None, f"{len(lines)} planned: {kinds}" if lines else "none planned")
     right = [line for line in known if line.held]
-    return Gate("Probes are rejected", len(right) == len(known), f"{len(right)} of {len(known)} by the criterion that names the fault: {kinds}")
+    return Gate(
+        "Probes are rejected",
+        len(right) == len(known),
+        f"{len(right)} of {len(known)} by the criterion that names the fault: {kinds}",
+    )
 
 
 def seed_gate(checks: Mapping[str, Any]) -> Gate:
@@ -95,8 +108,11 @@ def growth_gate(proofs: Sequence[tuple[str, Sequence[ProofLine]]]) -> Gate:
         return Gate("Each scale keeps the rules of growth", None, "no proof is kept")
     broken = [f"rule {line.rule} at {name}" for name, proof in known for line in proof if not line.held]
     held = sum(line.held for _, proof in known for line in proof)
-    return Gate("Each scale keeps the rules of growth", not broken,
-                ", ".join(broken) if broken else f"{held} proofs at {', '.join(name for name, _ in known)}")
+    return Gate(
+        "Each scale keeps the rules of growth",
+        not broken,
+        ", ".join(broken) if broken else f"{held} proofs at {', '.join(name for name, _ in known)}",
+    )
 
 
 def trust(spec: TaskSpec, checks: Mapping[str, Any], proofs: Sequence[tuple[str, Sequence[ProofLine]]]) -> Trust:

@@ -24,11 +24,11 @@ from typing import Any
 
 from tasks_app.environments.state import State
 
-RUNTIME_MARK = "\n# ---- what this task asks ----\n"     # above it, all programs made by plans.to_sql are one text
+RUNTIME_MARK = "\n# ---- what this task asks ----\n"  # above it, all programs made by plans.to_sql are one text
 
 
 class VerifierFault(Exception):
-    """A verifier that gave no verdict: what it did, and where. Never the fault of what is judged, never a reward of 0."""
+    """A verifier that gave no verdict: what it did, and where. Never the fault of what is judged, never a 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Criterion:
 @dataclass(frozen=True, slots=True)
 class Verdict:
     criteria: tuple[Criterion, ...]
-    verifier: str               # sha256 of the verifier program
+    verifier: str  # sha256 of the verifier program
 
     @property
     def reward(self) -> float:
@@ -54,7 +54,7 @@ def judge(source: str, before: State, after: State, answer: str) -> Verdict:
     old, new = before.connect(), after.connect()
     try:
         found = verify(old, new, dict(before.files), dict(after.files), answer)
-    except Exception as error:                              # a boundary: whatever it is, it is the verifier's
+    except Exception as error:  # a boundary: whatever it is, it is the verifier's
         raise VerifierFault(_told(error)) from error
     finally:
         old.close()
@@ -69,7 +69,7 @@ def load(source: str) -> Any:
     try:
         exec(_compiled(head), namespace)
         exec(_compiled(mark + tail), namespace)
-    except Exception as error:                              # a boundary, as above
+    except Exception as error:  # a boundary, as above
         raise VerifierFault(_told(error)) from error
     if not callable(namespace.get("verify")):
         raise VerifierFault("the verifier defines no function verify(before, after, files_before, files_after, answer)")

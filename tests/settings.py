@@ -17,6 +17,8 @@ os.environ["SECRET_KEY"] = "only-for-tests"
 from studio.settings import *  # noqa: E402, F403
 
 ALLOWED_HOSTS = ["testserver", "127.0.0.1", "localhost"]
+# A file, as in real use: the in-memory database of tests locks whole tables between threads.
+DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}  # noqa: F405
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
 CELERY_BROKER_URL = "memory://"

@@ -142,7 +142,8 @@ class EvaluateConfig(Config):
     @classmethod
     def parsed(cls, row: Mapping[str, Any]) -> dict[str, Any]:
         return {
-            **row, "contenders": tuple(Contender(**one) for one in row["contenders"]),
+            **row,
+            "contenders": tuple(Contender(**one) for one in row["contenders"]),
             "attempts": tuple(Attempt(**one) for one in row["attempts"]),
         }
 

@@ -6,10 +6,7 @@ only what is not there yet. Checkpoints are loaded one after another; the contro
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import traceback
-import warnings
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,8 +18,8 @@ from sandbox_app.policies import Policy
 from sandbox_app.policies.no_op import NoOpPolicy
 from sandbox_app.policies.reference import ReferencePolicy
 from sandbox_app.trajectories import Trajectory, to_json
+from training_app import entry
 from training_app.configs import Contender, EvaluateConfig
-from training_app.errors import TrainingError
 from training_app.evaluation import NO_OP
 from training_app.folders import RunFolder
 from training_app.processes import StopFlag
@@ -50,7 +47,9 @@ class Evaluating:
     async def _row(self, row: int, total: int) -> None:
         contender = self.config.contenders[row]
         missing = [
-            index for index in range(len(self.config.attempts)) if not (self.folder.path / file_of(row, index)).is_file()
+            index
+            for index in range(len(self.config.attempts))
+            if not (self.folder.path / file_of(row, index)).is_file()
         ]
         if not missing:
             return
@@ -66,8 +65,12 @@ class Evaluating:
     ) -> None:
         attempts = [self.config.attempts[index] for index in missing]
         async for place, trajectory in run_all(
-            attempts, lambda at: policy(missing[at]), host=session_host(self.config.socket),
-            limits=Limits(steps=self.config.max_turns), concurrency=self.config.concurrency, engine=engine,
+            attempts,
+            lambda at: policy(missing[at]),
+            host=session_host(self.config.socket),
+            limits=Limits(steps=self.config.max_turns),
+            concurrency=self.config.concurrency,
+            engine=engine,
             stop=lambda: self.flag.asked,
         ):
             self._keep(row, missing[place], trajectory, total)
@@ -77,14 +80,22 @@ class Evaluating:
         self.folder.write(name, to_json(trajectory))
         self.done += 1
         self.folder.metric(
-            "episode", row=row, attempt=index, policy=self.config.contenders[row].name, file=name,
-            outcome=trajectory.outcome.kind, cause=trajectory.outcome.cause, step=self.done, steps=total,
+            "episode",
+            row=row,
+            attempt=index,
+            policy=self.config.contenders[row].name,
+            file=name,
+            outcome=trajectory.outcome.kind,
+            cause=trajectory.outcome.cause,
+            step=self.done,
+            steps=total,
         )
 
     @contextmanager
     def _policies(self, contender: Contender) -> Iterator[tuple[Engine | None, Callable[[int], Policy]]]:
         config = self.config
         if not contender.folder:
+
             def control(index: int) -> Policy:
                 return NoOpPolicy() if contender.name == NO_OP else ReferencePolicy(config.attempts[index].task())
 
@@ -95,12 +106,15 @@ class Evaluating:
 
         weights.use_threads()
         folder = Path(contender.folder)
-        engine = Engine(weights.load(folder).to(weights.device()), Codec.load(folder))
+        engine = Engine(weights.placed(weights.load(folder)), Codec.load(folder))
 
         def policy(index: int) -> Policy:
             return BatchPolicy(
-                engine, name=f"local:{contender.name}", temperature=config.temperature,
-                seed=zlib.crc32(f"{config.seed}:{index}".encode()), max_new_tokens=config.max_new_tokens,
+                engine,
+                name=f"local:{contender.name}",
+                temperature=config.temperature,
+                seed=zlib.crc32(f"{config.seed}:{index}".encode()),
+                max_new_tokens=config.max_new_tokens,
                 max_prompt=config.max_prompt,
             )
 
@@ -108,25 +122,7 @@ class Evaluating:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--config", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
-    options = parser.parse_args()
-    folder = RunFolder(options.out)
-    folder.create()
-    flag = StopFlag().install()
-    warnings.simplefilter("ignore", FutureWarning)
-    try:
-        summary = Evaluating(EvaluateConfig.load(options.config), folder, flag).run()
-    except TrainingError as error:
-        folder.finish("refused", error=str(error))
-        return 2
-    except Exception as error:  # the boundary of the subprocess: the result must say how it ended
-        traceback.print_exc()
-        folder.finish("failed", error=f"{type(error).__name__}: {error}. See log.txt of the run.")
-        return 1
-    folder.finish("stopped" if flag.asked else "finished", **summary)
-    return 0
+    return entry.run(__doc__, lambda path, folder, flag: Evaluating(EvaluateConfig.load(path), folder, flag).run())
 
 
 if __name__ == "__main__":

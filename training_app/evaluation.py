@@ -12,15 +12,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any
 
 REFERENCE, NO_OP = "reference", "no_op"
-Z = 1.959963984540054       # 95 %
+Z = 1.959963984540054  # 95 %
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One episode of an evaluation. `item` names task, scale and seed; `reward` is None when it was ours that failed."""
+    """One episode of an evaluation. `item` names task, scale and seed; `reward` is None for infrastructure."""
 
     policy: str
     item: str
@@ -63,14 +64,14 @@ def pass_at_k(n: int, passed: int, k: int) -> float:
     """Chance that at least one of k tries passes, without bias, from `passed` of n. Raises ValueError for k > n."""
     if not 0 < k <= n:
         raise ValueError(f"k must be from 1 to {n}, not {k}")
-    return 1.0 - math.comb(n - passed, k) / math.comb(n, k)
+    return 1.0 - float(math.comb(n - passed, k) / math.comb(n, k))
 
 
 def pass_hat_k(n: int, passed: int, k: int) -> float:
     """Chance that all of k tries pass, from `passed` of n. Raises ValueError for k > n."""
     if not 0 < k <= n:
         raise ValueError(f"k must be from 1 to {n}, not {k}")
-    return math.comb(passed, k) / math.comb(n, k)
+    return float(math.comb(passed, k) / math.comb(n, k))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ def binomial_two_sided(fewer: int, n: int) -> float:
     """Two-sided exact p of `fewer` heads in n fair tosses; 1.0 without a toss."""
     if n == 0:
         return 1.0
-    tail = sum(math.comb(n, index) for index in range(fewer + 1)) / 2**n
+    tail: float = sum(math.comb(n, index) for index in range(fewer + 1)) / 2**n
     return min(1.0, 2 * tail)
 
 
@@ -109,8 +110,10 @@ def void_reasons(entries: Sequence[Entry]) -> list[str]:
             reasons.append(f"the control row {policy} is missing")
         unscored = sum(entry.reward is None for entry in rows)
         if unscored:
-            reasons.append(f"{unscored} of {len(rows)} {policy} episodes ended as infrastructure, so the controls are "
-                           "incomplete; run it again")
+            reasons.append(
+                f"{unscored} of {len(rows)} {policy} episodes ended as infrastructure, so the controls are "
+                "incomplete; run it again"
+            )
     failed = sum(entry.policy == REFERENCE and entry.reward == 0.0 for entry in entries)
     if failed:
         reasons.append(f"{failed} reference solutions did not pass: the verifier or the environment is at fault")
@@ -122,7 +125,7 @@ def void_reasons(entries: Sequence[Entry]) -> list[str]:
 
 def summarise(entries: Sequence[Entry], order: Sequence[str], tries: int = 1) -> dict[str, Any]:
     """The result of an evaluation: a row for each policy and tier, paired tests against the first checkpoint, void."""
-    tiers = sorted({entry.tier for entry in entries}, reverse=True)     # task beside primer, always apart
+    tiers = sorted({entry.tier for entry in entries}, reverse=True)  # task beside primer, always apart
     rows: list[dict[str, Any]] = []
     for policy in order:
         for tier in tiers:
@@ -152,7 +155,7 @@ def _tries(entries: Sequence[Entry], tries: int) -> dict[str, float]:
 def _pairs(entries: Sequence[Entry], order: Sequence[str], tiers: Sequence[str]) -> list[dict[str, Any]]:
     judged = [policy for policy in order if policy not in (REFERENCE, NO_OP)]
     found: list[dict[str, Any]] = []
-    for first, second in zip(judged, judged[1:], strict=False):
+    for first, second in pairwise(judged):
         for tier in tiers:
             one = [entry for entry in entries if entry.policy == first and entry.tier == tier]
             other = [entry for entry in entries if entry.policy == second and entry.tier == tier]

@@ -41,8 +41,13 @@ class Record:
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "episode": self.episode, "task": self.task, "lineage": self.lineage, "tier": self.tier,
-            "scale": self.scale, "seed": self.seed, "policy": self.policy,
+            "episode": self.episode,
+            "task": self.task,
+            "lineage": self.lineage,
+            "tier": self.tier,
+            "scale": self.scale,
+            "seed": self.seed,
+            "policy": self.policy,
             "messages": [dict(message) for message in self.messages],
             "sampled": [{"message": index, "ids": list(ids)} for index, ids in sorted(self.sampled.items())],
         }
@@ -53,10 +58,18 @@ def record_from_json(row: Mapping[str, Any]) -> Record:
     messages = tuple({"role": m["role"], "content": m["content"]} for m in row["messages"])
     unknown = sorted({m["role"] for m in messages} - set(ROLES))
     if unknown:
-        raise Refused(f"Episode {row['episode']} has messages of the role {unknown[0]!r}; known are {', '.join(ROLES)}.")
+        raise Refused(
+            f"Episode {row['episode']} has messages of the role {unknown[0]!r}; known are {', '.join(ROLES)}."
+        )
     return Record(
-        episode=row["episode"], task=row["task"], lineage=row["lineage"], tier=row["tier"], scale=row["scale"],
-        seed=row["seed"], policy=row["policy"], messages=messages,
+        episode=row["episode"],
+        task=row["task"],
+        lineage=row["lineage"],
+        tier=row["tier"],
+        scale=row["scale"],
+        seed=row["seed"],
+        policy=row["policy"],
+        messages=messages,
         sampled={entry["message"]: tuple(entry["ids"]) for entry in row.get("sampled", ())},
     )
 
@@ -66,12 +79,18 @@ def record_of(trajectory: Trajectory, *, episode: str, lineage: str, tier: str) 
     messages = tuple(interfaces.chat(trajectory.system, trajectory.instruction, trajectory.steps))
     spoken = [index for index, message in enumerate(messages) if message["role"] == "assistant"]
     sampled = {
-        index: tuple(step.token_ids)
-        for index, step in zip(spoken, trajectory.steps, strict=True) if step.token_ids
+        index: tuple(step.token_ids) for index, step in zip(spoken, trajectory.steps, strict=True) if step.token_ids
     }
     return Record(
-        episode=episode, task=trajectory.task, lineage=lineage, tier=tier, scale=trajectory.scale,
-        seed=trajectory.seed, policy=trajectory.policy, messages=messages, sampled=sampled,
+        episode=episode,
+        task=trajectory.task,
+        lineage=lineage,
+        tier=tier,
+        scale=trajectory.scale,
+        seed=trajectory.seed,
+        policy=trajectory.policy,
+        messages=messages,
+        sampled=sampled,
     )
 
 
@@ -125,7 +144,8 @@ def usable(record: Record, codec: Codec) -> dict[int, tuple[int, ...]]:
     """Those recorded ids that spell the recorded text in this tokenizer; others came from another tokenizer."""
     size = codec.plain.get_vocab_size()
     return {
-        index: ids for index, ids in record.sampled.items()
+        index: ids
+        for index, ids in record.sampled.items()
         if all(0 <= token < size for token in ids) and _text(ids, codec) == record.messages[index]["content"]
     }
 

@@ -54,9 +54,16 @@ def row_of(trajectory: Trajectory, facts: Mapping[str, Any], tools: Sequence[Map
         "tools": [PYTHON_TOOL],
         "environment_tools": [dict(tool) for tool in tools],
         "calls": [
-            {"step": step.index, "tool": call.tool, "arguments": dict(call.arguments), "ok": call.ok,
-             "error": dict(call.error) if call.error else None}
-            for step in trajectory.steps if step.result for call in step.result.calls
+            {
+                "step": step.index,
+                "tool": call.tool,
+                "arguments": dict(call.arguments),
+                "ok": call.ok,
+                "error": dict(call.error) if call.error else None,
+            }
+            for step in trajectory.steps
+            if step.result
+            for call in step.result.calls
         ],
         "criteria": [dict(criterion) for criterion in trajectory.criteria],
         "answer": trajectory.answer,
@@ -89,7 +96,9 @@ def write_parts(rows: Iterable[Mapping[str, Any]], folder: Path, *, part_rows: i
     batch: list[bytes] = []
     number = 0
     for row in rows:
-        batch.append(json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass") + b"\n")
+        batch.append(
+            json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass") + b"\n"
+        )
         if len(batch) == part_rows:
             yield _write_part(folder, number, batch)
             number, batch = number + 1, []
@@ -108,10 +117,18 @@ def _write_part(folder: Path, number: int, lines: list[bytes]) -> Part:
 
 def write_manifest(folder: Path, parts: Sequence[Part], filters: Mapping[str, Any]) -> str:
     """Write manifest.json and return its sha256."""
-    body = json.dumps({
-        "version": VERSION, "format": "jsonl", "filters": dict(filters), "rows": sum(part.rows for part in parts),
-        "parts": [asdict(part) for part in parts],
-    }, indent=1, sort_keys=True, ensure_ascii=False).encode()
+    body = json.dumps(
+        {
+            "version": VERSION,
+            "format": "jsonl",
+            "filters": dict(filters),
+            "rows": sum(part.rows for part in parts),
+            "parts": [asdict(part) for part in parts],
+        },
+        indent=1,
+        sort_keys=True,
+        ensure_ascii=False,
+    ).encode()
     (folder / "manifest.json").write_bytes(body)
     return hashlib.sha256(body).hexdigest()
 

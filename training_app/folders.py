@@ -22,7 +22,7 @@ from typing import Any, Literal
 from training_app.errors import NoSpace
 
 Status = Literal["finished", "stopped", "refused", "failed"]
-MARGIN = 64 * 1024**2       # bytes that stay free beside what a checkpoint needs
+MARGIN = 64 * 1024**2  # bytes that stay free beside what a checkpoint needs
 
 
 class RunFolder:

@@ -13,10 +13,20 @@ from training_app.models import Checkpoint, Snapshot
 
 TIERS = [("primer", "primers"), ("task", "full tasks")]
 SCALES = [("v0", "v0"), ("v1", "v1"), ("v2", "v2"), ("v3", "v3")]
-OUTCOMES = [("", "any outcome"), ("passed", "passed"), ("failed", "failed"), ("stopped", "stopped"),
-            ("infrastructure", "infrastructure")]
-STANDINGS = [("", "any review"), ("approved", "approved"), ("rejected", "rejected"), ("waiting", "not judged"),
-             ("open", "reviewers disagree")]
+OUTCOMES = [
+    ("", "any outcome"),
+    ("passed", "passed"),
+    ("failed", "failed"),
+    ("stopped", "stopped"),
+    ("infrastructure", "infrastructure"),
+]
+STANDINGS = [
+    ("", "any review"),
+    ("approved", "approved"),
+    ("rejected", "rejected"),
+    ("waiting", "not judged"),
+    ("open", "reviewers disagree"),
+]
 POLICIES = [("", "any policy"), ("reference", "reference"), ("scripted", "scripted"), ("local", "local model")]
 
 
@@ -51,20 +61,31 @@ class SftForm(forms.Form):
     snapshot = SnapshotField(queryset=Snapshot.objects.all(), empty_label=None)
     start_from = CheckpointField(queryset=Checkpoint.objects.all(), empty_label=None, label="Start from")
     lora_rank = forms.TypedChoiceField(
-        label="What is trained", coerce=int, choices=[(0, "all weights"), (8, "LoRA, rank 8"), (16, "LoRA, rank 16")],
+        label="What is trained",
+        coerce=int,
+        choices=[(0, "all weights"), (8, "LoRA, rank 8"), (16, "LoRA, rank 16")],
     )
     epochs = forms.IntegerField(min_value=1, max_value=200)
     batch = forms.IntegerField(min_value=1, max_value=128, label="Examples a step")
     learning_rate = forms.FloatField(min_value=1e-7, max_value=0.1, widget=forms.NumberInput(attrs={"step": "any"}))
     max_length = forms.IntegerField(
-        min_value=256, max_value=131_072, label="Longest example",
+        min_value=256,
+        max_value=131_072,
+        label="Longest example",
         help_text="tokens; what is longer is left out and counted, never cut",
     )
     save_every = forms.IntegerField(min_value=1, max_value=10_000, label="Checkpoint every", help_text="steps")
     seed = forms.IntegerField(min_value=0, max_value=2**31 - 1)
 
-    DEFAULTS = {"lora_rank": 0, "epochs": 12, "batch": 8, "learning_rate": 0.002, "max_length": 4096, "save_every": 50,
-                "seed": 0}
+    DEFAULTS = {
+        "lora_rank": 0,
+        "epochs": 12,
+        "batch": 8,
+        "learning_rate": 0.002,
+        "max_length": 4096,
+        "save_every": 50,
+        "seed": 0,
+    }
 
     def config(self, start_folder: str, snapshot_folder: str) -> SftConfig:
         values = {name: self.cleaned_data[name] for name in self.DEFAULTS}
@@ -85,8 +106,18 @@ class RlForm(forms.Form):
     save_every = forms.IntegerField(min_value=1, max_value=10_000, label="Checkpoint every", help_text="steps")
     seed = forms.IntegerField(min_value=0, max_value=2**31 - 1)
 
-    DEFAULTS = {"tier": "primer", "scale": "v0", "most": 0, "steps": 20, "tasks_per_step": 4, "group": 8,
-                "learning_rate": 0.0002, "temperature": 1.0, "save_every": 10, "seed": 0}
+    DEFAULTS = {
+        "tier": "primer",
+        "scale": "v0",
+        "most": 0,
+        "steps": 20,
+        "tasks_per_step": 4,
+        "group": 8,
+        "learning_rate": 0.0002,
+        "temperature": 1.0,
+        "save_every": 10,
+        "seed": 0,
+    }
     SETTINGS = ("steps", "tasks_per_step", "group", "learning_rate", "temperature", "save_every", "seed")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -96,12 +127,15 @@ class RlForm(forms.Form):
 
 class EvaluationForm(forms.Form):
     checkpoints = forms.ModelMultipleChoiceField(
-        queryset=Checkpoint.objects.all(), widget=forms.CheckboxSelectMultiple,
+        queryset=Checkpoint.objects.all(),
+        widget=forms.CheckboxSelectMultiple,
         help_text="each makes every attempt; the two control rows are always run",
     )
     domain = forms.ChoiceField(required=False)
     scale = forms.ChoiceField(choices=SCALES)
-    primers = forms.IntegerField(min_value=0, max_value=5_000, label="Primer attempts", help_text="distinct task and seed")
+    primers = forms.IntegerField(
+        min_value=0, max_value=5_000, label="Primer attempts", help_text="distinct task and seed"
+    )
     tasks = forms.IntegerField(min_value=0, max_value=5_000, label="Full-task attempts", help_text="always shown apart")
     seed = forms.IntegerField(min_value=0, max_value=2**31 - 1)
 
@@ -114,10 +148,13 @@ class EvaluationForm(forms.Form):
 
 
 class BaseForm(forms.Form):
-    preset = forms.ChoiceField(choices=[
-        (preset.name, f"{preset.name}: {preset.parameters / 1e6:.1f} M parameters, {preset.layers} layers")
-        for preset in PRESETS.values()
-    ], initial="nano")
+    preset = forms.ChoiceField(
+        choices=[
+            (preset.name, f"{preset.name}: {preset.parameters / 1e6:.1f} M parameters, {preset.layers} layers")
+            for preset in PRESETS.values()
+        ],
+        initial="nano",
+    )
 
 
 class ExportForm(forms.Form):

@@ -43,12 +43,12 @@ def generate(
 ) -> list[Sampled]:
     """One message for each request, in their order. Batches are made of prompts of similar length."""
     was_training = model.training
-    model.eval()
+    model.train(False)
     order = sorted(range(len(requests)), key=lambda index: (len(requests[index].prompt), requests[index].prompt))
     results: list[Sampled | None] = [None] * len(requests)
     try:
         for start in range(0, len(order), batch):
-            chunk = order[start:start + batch]
+            chunk = order[start : start + batch]
             for index, sampled in zip(chunk, _batch(model, [requests[i] for i in chunk], end, pad), strict=True):
                 results[index] = sampled
     finally:
@@ -66,13 +66,17 @@ def _prefill(
     ids = torch.full((len(distinct), width), pad, dtype=torch.long)
     mask = torch.zeros((len(distinct), width), dtype=torch.long)
     for row, prompt in enumerate(distinct):
-        ids[row, width - len(prompt):] = torch.tensor(prompt)
-        mask[row, width - len(prompt):] = 1
+        ids[row, width - len(prompt) :] = torch.tensor(prompt)
+        mask[row, width - len(prompt) :] = 1
     ids, mask = ids.to(device), mask.to(device)
     positions = (mask.cumsum(-1) - 1).clamp(min=0)
     cache = DynamicCache(config=model.config)
     logits = model(
-        input_ids=ids, attention_mask=mask, position_ids=positions, cache=cache, use_cache=True,
+        input_ids=ids,
+        attention_mask=mask,
+        position_ids=positions,
+        cache=cache,
+        use_cache=True,
         logits_to_keep=1,
     ).logits[:, -1]
     rows = torch.tensor([distinct.index(request.prompt) for request in requests], device=device)
@@ -85,7 +89,7 @@ def _batch(model: PreTrainedModel, requests: Sequence[Request], end: int, pad: i
     draws = [numpy.random.default_rng(request.seed).random(request.max_new_tokens) for request in requests]
     ids: list[list[int]] = [[] for _ in requests]
     logprobs: list[list[float]] = [[] for _ in requests]
-    rows = list(range(len(requests)))           # the request each row of the cache belongs to
+    rows = list(range(len(requests)))  # the request each row of the cache belongs to
     ended: set[int] = set()
     while True:
         picked, chances = _pick(logits, [requests[row] for row in rows], [_draw(draws[row], ids[row]) for row in rows])
@@ -107,8 +111,11 @@ def _batch(model: PreTrainedModel, requests: Sequence[Request], end: int, pad: i
             picked = [picked[place] for place in living]
         mask = torch.cat([mask, mask.new_ones((len(rows), 1))], dim=1)
         logits = model(
-            input_ids=torch.tensor(picked, device=mask.device).unsqueeze(1), attention_mask=mask,
-            position_ids=mask.sum(-1, keepdim=True) - 1, cache=cache, use_cache=True,
+            input_ids=torch.tensor(picked, device=mask.device).unsqueeze(1),
+            attention_mask=mask,
+            position_ids=mask.sum(-1, keepdim=True) - 1,
+            cache=cache,
+            use_cache=True,
         ).logits[:, -1]
 
 
@@ -116,9 +123,7 @@ def _draw(stream: numpy.ndarray, so_far: Sequence[int]) -> float:
     return float(stream[min(len(so_far), len(stream) - 1)])
 
 
-def _pick(
-    logits: torch.Tensor, requests: Sequence[Request], draws: Sequence[float]
-) -> tuple[list[int], list[float]]:
+def _pick(logits: torch.Tensor, requests: Sequence[Request], draws: Sequence[float]) -> tuple[list[int], list[float]]:
     """The next token of each row, by inverting the cumulative distribution at the row's own draw."""
     heat = torch.tensor([request.temperature or 1.0 for request in requests], device=logits.device)
     chances = torch.log_softmax(logits.float() / heat.unsqueeze(1), dim=-1)

@@ -1,4 +1,6 @@
-"""Celery jobs of the training app. The row decides; a job delivered twice finds it taken."""
+"""Celery jobs of the training app, on the queues gpu and cpu (settings route them). The row decides; a job delivered
+twice finds it taken.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +8,11 @@ from typing import Any
 
 from celery import shared_task
 from celery.signals import worker_shutting_down
+
 from training_app.models import Evaluation, Export, TrainingRun
 
 
-@shared_task(queue="gpu", acks_late=True, ignore_result=True)
+@shared_task(acks_late=True, ignore_result=True)
 def train_job(run_id: str) -> None:
     from training_app.services import supervise
 
@@ -18,7 +21,7 @@ def train_job(run_id: str) -> None:
         supervise(run)
 
 
-@shared_task(queue="gpu", acks_late=True, ignore_result=True)
+@shared_task(acks_late=True, ignore_result=True)
 def evaluate_job(evaluation_id: str) -> None:
     from training_app.services import supervise
 
@@ -27,20 +30,13 @@ def evaluate_job(evaluation_id: str) -> None:
         supervise(evaluation)
 
 
-@shared_task(queue="cpu", acks_late=True, ignore_result=True)
+@shared_task(acks_late=True, ignore_result=True)
 def export_job(export_id: str) -> None:
     from training_app.services import write_export
 
     export = Export.objects.filter(pk=export_id).first()
     if export is not None:
         write_export(export)
-
-
-@shared_task(queue="cpu", acks_late=True, ignore_result=True)
-def base_job(preset: str) -> None:
-    from training_app.services import make_base_checkpoint
-
-    make_base_checkpoint(preset=preset)
 
 
 @worker_shutting_down.connect

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy
 from safetensors.numpy import save_file
+
 from training_app import template, tokens
 
 WEIGHTS = "model.safetensors"
@@ -127,11 +128,16 @@ def make_base(texts: Iterable[str], preset: Preset, folder: Path, *, seed: int =
     tokens.save(tokenizer, staging)
     size = tokenizer.get_vocab_size()
     (staging / "config.json").write_text(json.dumps(config(preset, size), indent=1), encoding="utf-8")
-    (staging / "generation_config.json").write_text(json.dumps({
-        "eos_token_id": template.SPECIAL.index(template.END_OF_TURN),
-        "pad_token_id": template.SPECIAL.index(template.PADDING),
-        "do_sample": True,
-    }), encoding="utf-8")
+    (staging / "generation_config.json").write_text(
+        json.dumps(
+            {
+                "eos_token_id": template.SPECIAL.index(template.END_OF_TURN),
+                "pad_token_id": template.SPECIAL.index(template.PADDING),
+                "do_sample": True,
+            }
+        ),
+        encoding="utf-8",
+    )
     save_file(weights(preset, size, seed), str(staging / WEIGHTS), metadata={"format": "pt"})
     digest = digest_of(staging)
     shutil.rmtree(folder, ignore_errors=True)

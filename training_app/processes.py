@@ -20,13 +20,13 @@ from pathlib import Path
 
 FILE = "process.json"
 SUPERVISOR = "STUDIO_SUPERVISOR"
-GRACE = 60.0                # seconds from SIGTERM to SIGKILL: a checkpoint must fit in
+GRACE = 60.0  # seconds from SIGTERM to SIGKILL: a checkpoint must fit in
 
 
 @dataclass(frozen=True, slots=True)
 class Process:
     pid: int
-    started: str            # field 22 of /proc/<pid>/stat
+    started: str  # field 22 of /proc/<pid>/stat
 
     @property
     def alive(self) -> bool:
@@ -45,7 +45,7 @@ class Process:
         try:
             os.killpg(self.pid, number)
         except ProcessLookupError:
-            return          # it ended between the look and the call
+            return  # it ended between the look and the call
 
 
 def start_time(pid: int) -> str | None:
@@ -68,7 +68,11 @@ def launch(module: str, folder: Path, *, root: Path, arguments: Sequence[str] = 
     with (folder / "log.txt").open("ab") as log:
         child = subprocess.Popen(
             [sys.executable, "-m", module, "--config", str(folder / "config.json"), "--out", str(folder), *arguments],
-            cwd=root, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+            cwd=root,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
             start_new_session=True,
         )
     threading.Thread(target=child.wait, daemon=True, name=f"reap-{child.pid}").start()

@@ -12,10 +12,7 @@ A step without any signal updates nothing: gradients are dropped before the opti
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import traceback
-import warnings
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,13 +22,14 @@ from typing import Any
 import torch
 from datasets import Dataset
 from transformers import TrainerCallback
-from trl import GRPOConfig, GRPOTrainer
+from trl.trainer.grpo_config import GRPOConfig
+from trl.trainer.grpo_trainer import GRPOTrainer
+
 from sandbox_app import interfaces
 from sandbox_app.kernels.session import Limits
 from sandbox_app.trajectories import Trajectory, to_json
-from training_app import trainers, weights
+from training_app import entry, trainers, weights
 from training_app.configs import RlConfig
-from training_app.errors import TrainingError
 from training_app.folders import RunFolder, step_of
 from training_app.processes import StopFlag
 from training_app.rollouts import BatchPolicy, Engine, recorded, run_all, session_host
@@ -48,8 +46,8 @@ class Row:
     completion: list[int]
     mask: list[int]
     logprobs: list[float]
-    reward: float | None        # None: leaves the batch
-    why: str                    # "" when it stays
+    reward: float | None  # None: leaves the batch
+    why: str  # "" when it stays
 
 
 def row_of(trajectory: Trajectory, codec: Codec, max_length: int) -> Row:
@@ -66,10 +64,14 @@ def row_of(trajectory: Trajectory, codec: Codec, max_length: int) -> Row:
     if last > max_length:
         return _empty(prompt, codec, "too long")
     said = iter([value for step in trajectory.steps for value in step.logprobs])
-    mask = [int(kept) for kept in whole.mask[len(prompt):last]]
+    mask = [int(kept) for kept in whole.mask[len(prompt) : last]]
     return Row(
-        prompt, list(whole.ids[len(prompt):last]), mask, [next(said) if kept else 0.0 for kept in mask],
-        trajectory.outcome.reward, "",
+        prompt,
+        list(whole.ids[len(prompt) : last]),
+        mask,
+        [next(said) if kept else 0.0 for kept in mask],
+        trajectory.outcome.reward,
+        "",
     )
 
 
@@ -80,7 +82,7 @@ def _empty(prompt: list[int], codec: Codec, why: str) -> Row:
 def groups(rewards: Sequence[float | None], size: int) -> list[list[float]]:
     """Scored rewards of each group of `size` neighbours."""
     return [
-        [reward for reward in rewards[start:start + size] if reward is not None]
+        [reward for reward in rewards[start : start + size] if reward is not None]
         for start in range(0, len(rewards), size)
     ]
 
@@ -90,7 +92,7 @@ def teaches(group: Sequence[float]) -> bool:
     return len(group) > 1 and max(group) - min(group) > SIGNAL_MARGIN
 
 
-class RolloutTrainer(trainers.Checkpointed, GRPOTrainer):  # type: ignore[misc]
+class RolloutTrainer(trainers.Checkpointed, GRPOTrainer):
     """GRPOTrainer whose batch loses the rows without signal before the loss."""
 
     rewards: list[float | None]
@@ -98,16 +100,13 @@ class RolloutTrainer(trainers.Checkpointed, GRPOTrainer):  # type: ignore[misc]
 
     def _generate_and_score_completions(self, inputs: Any) -> dict[str, Any]:
         output: dict[str, Any] = super()._generate_and_score_completions(inputs)
-        signal = [teaches(group) for group in groups(self.rewards, self.num_generations)]
-        keep = [
-            index for index, reward in enumerate(self.rewards)
-            if reward is not None and signal[index // self.num_generations]
-        ]
+        size = int(self.num_generations or 1)
+        signal = [teaches(group) for group in groups(self.rewards, size)]
+        keep = [index for index, reward in enumerate(self.rewards) if reward is not None and signal[index // size]]
         self.silent = not keep
         chosen = torch.tensor(keep or [0], device=output["prompt_ids"].device)
-        size = len(self.rewards)
         for name, value in output.items():
-            if isinstance(value, torch.Tensor) and value.dim() and value.shape[0] == size:
+            if isinstance(value, torch.Tensor) and value.dim() and value.shape[0] == len(self.rewards):
                 output[name] = value[chosen]
         if self.silent:
             output["tool_mask"] = torch.zeros_like(output["tool_mask"])
@@ -135,8 +134,9 @@ class Silence(TrainerCallback):
         self.trainer = trainer
 
     def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        model: Any = self.trainer.model
         if self.trainer.silent:
-            for parameter in self.trainer.model.parameters():
+            for parameter in model.parameters():
                 parameter.grad = None
 
 
@@ -147,19 +147,22 @@ class Rollouts:
         self.config, self.folder, self.codec, self.flag = config, folder, codec, flag
         self.progress: trainers.Progress | None = None
 
-    def __call__(self, prompts: list[str], trainer: RolloutTrainer) -> dict[str, Any]:
+    def __call__(self, prompts: list[str], trainer: Any) -> dict[str, Any]:
         step = trainer.state.global_step + 1
         trajectories = asyncio.run(self._run([int(prompt) for prompt in prompts], step, trainer))
         rows = [
-            row_of(trajectory, self.codec, self.config.max_length) if trajectory else
-            _empty(self.codec.prompt([{"role": "user", "content": ""}]), self.codec, "not begun")
+            row_of(trajectory, self.codec, self.config.max_length)
+            if trajectory
+            else _empty(self.codec.prompt([{"role": "user", "content": ""}]), self.codec, "not begun")
             for trajectory in trajectories
         ]
         trainer.rewards = [row.reward for row in rows]
         self._log(step, rows, trajectories)
         return {
-            "prompt_ids": [row.prompt for row in rows], "completion_ids": [row.completion for row in rows],
-            "logprobs": [row.logprobs for row in rows], "env_mask": [row.mask for row in rows],
+            "prompt_ids": [row.prompt for row in rows],
+            "completion_ids": [row.completion for row in rows],
+            "logprobs": [row.logprobs for row in rows],
+            "env_mask": [row.mask for row in rows],
             "episode_reward": trainer.rewards,
         }
 
@@ -169,16 +172,25 @@ class Rollouts:
         found: list[Trajectory | None] = [None] * len(attempts)
         model = trainer.accelerator.unwrap_model(trainer.model)
         async with Engine(model, self.codec) as engine:
+
             def policy(index: int) -> BatchPolicy:
                 return BatchPolicy(
-                    engine, name=f"local:{config.name}", temperature=config.temperature,
+                    engine,
+                    name=f"local:{config.name}",
+                    temperature=config.temperature,
                     seed=zlib.crc32(f"{config.seed}:{step}:{index}".encode()),
-                    max_new_tokens=config.max_new_tokens, max_prompt=config.max_prompt,
+                    max_new_tokens=config.max_new_tokens,
+                    max_prompt=config.max_prompt,
                 )
 
             async for index, trajectory in run_all(
-                attempts, policy, host=session_host(config.socket), limits=Limits(steps=config.max_turns),
-                concurrency=config.concurrency, engine=engine, stop=lambda: self.flag.asked,
+                attempts,
+                policy,
+                host=session_host(config.socket),
+                limits=Limits(steps=config.max_turns),
+                concurrency=config.concurrency,
+                engine=engine,
+                stop=lambda: self.flag.asked,
             ):
                 found[index] = trajectory
                 self.folder.write(f"episodes/step-{step:06d}-{index:03d}.json", to_json(trajectory))
@@ -193,8 +205,11 @@ class Rollouts:
             if row.why:
                 left_out[row.why] = left_out.get(row.why, 0) + 1
         self.progress.extra = {
-            "groups_with_signal": sum(signal), "groups_without": len(signal) - sum(signal),
-            "rollouts": len(rows), "scored": len(scored), "left_out": left_out,
+            "groups_with_signal": sum(signal),
+            "groups_without": len(signal) - sum(signal),
+            "rollouts": len(rows),
+            "scored": len(scored),
+            "left_out": left_out,
             "infrastructure": left_out.get("infrastructure", 0),
             "rollout_reward": round(sum(scored) / len(scored), 6) if scored else None,
             "turns": _mean([len(t.steps) for t in trajectories if t]),
@@ -220,18 +235,39 @@ def train(config: RlConfig, folder: RunFolder, flag: StopFlag) -> dict[str, Any]
     rollouts = Rollouts(config, folder, codec, flag)
     batch = config.group * config.tasks_per_step
     arguments = GRPOConfig(
-        output_dir=str(folder.path / ".staging"), max_steps=config.steps, per_device_train_batch_size=batch,
-        num_generations=config.group, learning_rate=config.learning_rate, lr_scheduler_type="constant",
-        beta=0.0, loss_type=config.loss, temperature=config.temperature, max_completion_length=config.max_length,
-        num_iterations=1, steps_per_generation=1, gradient_accumulation_steps=1, scale_rewards="group",
-        max_grad_norm=1.0, weight_decay=0.0, seed=config.seed, data_seed=config.seed, bf16=False,
-        gradient_checkpointing=False, logging_steps=1, save_strategy="steps", save_steps=config.save_every,
-        report_to="none", disable_tqdm=True,
+        output_dir=str(folder.path / ".staging"),
+        max_steps=config.steps,
+        per_device_train_batch_size=batch,
+        num_generations=config.group,
+        learning_rate=config.learning_rate,
+        lr_scheduler_type="constant",
+        beta=0.0,
+        loss_type=config.loss,
+        temperature=config.temperature,
+        max_completion_length=config.max_length,
+        num_iterations=1,
+        steps_per_generation=1,
+        gradient_accumulation_steps=1,
+        scale_rewards="group",
+        max_grad_norm=1.0,
+        weight_decay=0.0,
+        seed=config.seed,
+        data_seed=config.seed,
+        bf16=False,
+        gradient_checkpointing=False,
+        logging_steps=1,
+        save_strategy="steps",
+        save_steps=config.save_every,
+        report_to="none",
+        disable_tqdm=True,
     )
     trainer = RolloutTrainer(
-        model=weights.load(start), reward_funcs=[episode_reward], args=arguments,
+        model=weights.load(start),
+        reward_funcs=[episode_reward],
+        args=arguments,
         train_dataset=Dataset.from_dict({"prompt": [str(index) for index in range(len(config.tasks))]}),
-        processing_class=weights.tokenizer(start), rollout_func=rollouts,
+        processing_class=weights.tokenizer(start),
+        rollout_func=rollouts,
     )
     resumed = folder.last_checkpoint()
     trainer.folder, trainer.start_from = folder, start
@@ -245,31 +281,15 @@ def train(config: RlConfig, folder: RunFolder, flag: StopFlag) -> dict[str, Any]
     if not flag.asked and (last is None or step_of(last) != trainer.state.global_step):
         trainer._save_checkpoint(trainer.model, None)
     return {
-        "steps": trainer.state.global_step, "planned": config.steps, "tokens": trainer.progress.tokens,
+        "steps": trainer.state.global_step,
+        "planned": config.steps,
+        "tokens": trainer.progress.tokens,
         "seconds": round(trainer.progress.seconds, 2),
     }
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--config", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
-    options = parser.parse_args()
-    folder = RunFolder(options.out)
-    folder.create()
-    flag = StopFlag().install()
-    warnings.simplefilter("ignore", FutureWarning)
-    try:
-        summary = train(RlConfig.load(options.config), folder, flag)
-    except TrainingError as error:
-        folder.finish("refused", error=str(error))
-        return 2
-    except Exception as error:  # the boundary of the subprocess: the result must say how it ended
-        traceback.print_exc()
-        folder.finish("failed", error=f"{type(error).__name__}: {error}. See log.txt of the run.")
-        return 1
-    folder.finish("stopped" if flag.asked else "finished", **summary)
-    return 0
+    return entry.run(__doc__, lambda path, folder, flag: train(RlConfig.load(path), folder, flag))
 
 
 if __name__ == "__main__":

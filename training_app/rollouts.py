@@ -22,7 +22,7 @@ from training_app import generation, template
 from training_app.configs import Attempt
 from training_app.tokens import Codec
 
-PATIENCE = 0.03             # seconds without a new request after which a batch goes as it is
+PATIENCE = 0.03  # seconds without a new request after which a batch goes as it is
 
 
 class Engine:
@@ -31,7 +31,7 @@ class Engine:
     def __init__(self, model: Any, codec: Codec, *, batch: int = 32, positions: int | None = None) -> None:
         self.model, self.codec, self.batch = model, codec, batch
         self.positions = positions or int(model.config.max_position_embeddings)
-        self.pad = codec.structural.token_to_id(template.PADDING)
+        self.pad = int(codec.structural.token_to_id(template.PADDING) or 0)
         self.living = 0
         self.tokens = 0
         self._waiting: list[tuple[generation.Request, asyncio.Future[generation.Sampled]]] = []
@@ -57,15 +57,19 @@ class Engine:
         while True:
             await self._arrived.wait()
             await self._gather()
-            taken, self._waiting = self._waiting[: self.batch], self._waiting[self.batch:]
+            taken, self._waiting = self._waiting[: self.batch], self._waiting[self.batch :]
             if not self._waiting:
                 self._arrived.clear()
             try:
                 results = await asyncio.to_thread(
-                    generation.generate, self.model, [request for request, _ in taken],
-                    end=self.codec.end_of_turn, pad=self.pad, batch=self.batch,
+                    generation.generate,
+                    self.model,
+                    [request for request, _ in taken],
+                    end=self.codec.end_of_turn,
+                    pad=self.pad,
+                    batch=self.batch,
                 )
-            except Exception as error:  # the boundary of the model: whoever waits must hear of it
+            except Exception as error:  # noqa: BLE001 - the boundary of the model: whoever waits must hear of it
                 for _, future in taken:
                     if not future.done():
                         future.set_exception(error)
@@ -98,10 +102,15 @@ class BatchPolicy:
         prompt = codec.prompt(messages, recorded(messages, steps))
         room = min(self.max_prompt, self.engine.positions - self.max_new_tokens)
         if len(prompt) > room:
-            return Message(text="", prompt_tokens=len(prompt))      # no room to say anything: an empty answer is judged
-        sampled = await self.engine.sample(generation.Request(
-            tuple(prompt), zlib.crc32(f"{self.seed}:{len(steps)}".encode()), self.temperature, self.max_new_tokens,
-        ))
+            return Message(text="", prompt_tokens=len(prompt))  # no room to say anything: an empty answer is judged
+        sampled = await self.engine.sample(
+            generation.Request(
+                tuple(prompt),
+                zlib.crc32(f"{self.seed}:{len(steps)}".encode()),
+                self.temperature,
+                self.max_new_tokens,
+            )
+        )
         ended = sampled.ids[-1] == codec.end_of_turn
         text = codec.decode(sampled.ids[:-1] if ended else sampled.ids)
         return Message(text, token_ids=sampled.ids, logprobs=sampled.logprobs, prompt_tokens=len(prompt))
@@ -114,8 +123,14 @@ def recorded(messages: Sequence[dict[str, str]], steps: Sequence[Step]) -> dict[
 
 
 async def run_all(
-    attempts: Sequence[Attempt], policy: Callable[[int], Policy], *, host: Any, limits: Limits, concurrency: int,
-    engine: Engine | None = None, stop: Callable[[], bool] = lambda: False,
+    attempts: Sequence[Attempt],
+    policy: Callable[[int], Policy],
+    *,
+    host: Any,
+    limits: Limits,
+    concurrency: int,
+    engine: Engine | None = None,
+    stop: Callable[[], bool] = lambda: False,
 ) -> AsyncIterator[tuple[int, Trajectory]]:
     """Run the attempts, at most `concurrency` at once, and yield (index, trajectory) as they end.
 
@@ -146,12 +161,16 @@ async def run_all(
         await asyncio.gather(*running, return_exceptions=True)
 
 
-async def _one(
-    index: int, attempt: Attempt, policy: Policy, host: Any, limits: Limits
-) -> tuple[int, Trajectory]:
+async def _one(index: int, attempt: Attempt, policy: Policy, host: Any, limits: Limits) -> tuple[int, Trajectory]:
     task = await asyncio.to_thread(attempt.task)
     trajectory = await run_episode(
-        task, Path(attempt.package_folder), attempt.size, attempt.seed, policy, host=host, limits=limits,
+        task,
+        Path(attempt.package_folder),
+        attempt.size,
+        attempt.seed,
+        policy,
+        host=host,
+        limits=limits,
     )
     return index, trajectory
 

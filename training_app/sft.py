@@ -8,14 +8,12 @@ torchrun start it as they would any TRL script.
 
 from __future__ import annotations
 
-import argparse
-import traceback
-import warnings
 from pathlib import Path
 from typing import Any
 
+from training_app import entry
 from training_app.configs import SftConfig
-from training_app.errors import Refused, TrainingError
+from training_app.errors import Refused
 from training_app.examples import Examples, build
 from training_app.folders import RunFolder, step_of
 from training_app.processes import StopFlag
@@ -27,11 +25,17 @@ def prepare(config: SftConfig, folder: RunFolder) -> tuple[Examples, Examples]:
     """Examples of the training and validation parts. Raises `Refused` when nothing is left to train on."""
     codec = Codec.load(Path(config.start_from))
     train, validation = (
-        build(read(Path(config.snapshot), part), codec, max_length=config.max_length) for part in ("train", "validation")
+        build(read(Path(config.snapshot), part), codec, max_length=config.max_length)
+        for part in ("train", "validation")
     )
     folder.metric(
-        "prepared", examples=len(train.kept), validation=len(validation.kept), tokens=train.tokens,
-        trained_tokens=train.trained_tokens, left_out=dict(train.left_out), as_sampled=train.as_sampled,
+        "prepared",
+        examples=len(train.kept),
+        validation=len(validation.kept),
+        tokens=train.tokens,
+        trained_tokens=train.trained_tokens,
+        left_out=dict(train.left_out),
+        as_sampled=train.as_sampled,
     )
     if not train.kept:
         reasons = "; ".join(f"{count} {reason}" for reason, count in train.left_out.items())
@@ -56,45 +60,70 @@ def train(config: SftConfig, folder: RunFolder, flag: StopFlag) -> dict[str, Any
         trainer._save_checkpoint(trainer.model, None)
     losses = trainer.progress.losses
     return {
-        "steps": trainer.state.global_step, "planned": trainer.state.max_steps, "tokens": trainer.progress.tokens,
-        "seconds": round(trainer.progress.seconds, 2), "examples": len(examples.kept),
+        "steps": trainer.state.global_step,
+        "planned": trainer.state.max_steps,
+        "tokens": trainer.progress.tokens,
+        "seconds": round(trainer.progress.seconds, 2),
+        "examples": len(examples.kept),
         "left_out": dict(examples.left_out),
-        "loss_first": losses[0] if losses else None, "loss_last": losses[-1] if losses else None,
+        "loss_first": losses[0] if losses else None,
+        "loss_last": losses[-1] if losses else None,
     }
 
 
-def _trainer(
-    config: SftConfig, folder: RunFolder, flag: StopFlag, examples: Examples, validation: Examples
-) -> Any:
+def _trainer(config: SftConfig, folder: RunFolder, flag: StopFlag, examples: Examples, validation: Examples) -> Any:
     from datasets import Dataset
-    from trl import SFTConfig as Arguments
-    from trl import SFTTrainer
+    from trl.trainer.sft_config import SFTConfig as Arguments
+    from trl.trainer.sft_trainer import SFTTrainer
+
     from training_app import trainers, weights
 
     def dataset(part: Examples) -> Dataset:
-        return Dataset.from_dict({
-            "input_ids": [list(example.ids) for example in part.kept],
-            "labels": [example.labels for example in part.kept],
-        })
+        return Dataset.from_dict(
+            {
+                "input_ids": [list(example.ids) for example in part.kept],
+                "labels": [example.labels for example in part.kept],
+            }
+        )
 
-    class Trainer(trainers.Checkpointed, SFTTrainer):  # type: ignore[misc]
-        pass
+    class Trainer(trainers.Checkpointed, SFTTrainer):
+        def _get_train_sampler(self, train_dataset: Any = None) -> Any:
+            return trainers.ByLength([len(example.ids) for example in examples.kept], config.batch, config.seed)
 
     arguments = Arguments(
-        output_dir=str(folder.path / ".staging"), num_train_epochs=config.epochs,
-        max_steps=config.max_steps or -1, per_device_train_batch_size=config.batch,
-        per_device_eval_batch_size=config.batch, learning_rate=config.learning_rate, lr_scheduler_type="cosine",
-        warmup_steps=min(20, max(1, len(examples.kept) // config.batch)), weight_decay=0.01, adam_beta2=0.95,
-        max_grad_norm=1.0, seed=config.seed, data_seed=config.seed, max_length=None, packing=False,
-        dataset_kwargs={"skip_prepare_dataset": True}, gradient_checkpointing=False, bf16=False,
-        logging_steps=1, save_strategy="steps", save_steps=config.save_every,
-        eval_strategy="steps" if validation.kept else "no", eval_steps=config.save_every if validation.kept else None,
-        report_to="none", disable_tqdm=True, train_sampling_strategy="group_by_length",
+        output_dir=str(folder.path / ".staging"),
+        num_train_epochs=config.epochs,
+        max_steps=config.max_steps or -1,
+        per_device_train_batch_size=config.batch,
+        per_device_eval_batch_size=config.batch,
+        learning_rate=config.learning_rate,
+        lr_scheduler_type="cosine",
+        warmup_steps=min(20, max(1, len(examples.kept) // config.batch)),
+        weight_decay=0.01,
+        adam_beta2=0.95,
+        max_grad_norm=1.0,
+        seed=config.seed,
+        data_seed=config.seed,
+        max_length=None,
+        packing=False,
+        dataset_kwargs={"skip_prepare_dataset": True},
+        gradient_checkpointing=False,
+        bf16=False,
+        logging_steps=1,
+        save_strategy="steps",
+        save_steps=config.save_every,
+        eval_strategy="steps" if validation.kept else "no",
+        eval_steps=config.save_every if validation.kept else None,
+        report_to="none",
+        disable_tqdm=True,
     )
     start = Path(config.start_from)
     trainer = Trainer(
-        model=weights.load(start), args=arguments, train_dataset=dataset(examples),
-        eval_dataset=dataset(validation) if validation.kept else None, processing_class=weights.tokenizer(start),
+        model=weights.load(start),
+        args=arguments,
+        train_dataset=dataset(examples),
+        eval_dataset=dataset(validation) if validation.kept else None,
+        processing_class=weights.tokenizer(start),
         peft_config=_lora(config),
     )
     trainer.folder, trainer.start_from = folder, start
@@ -109,31 +138,16 @@ def _lora(config: SftConfig) -> Any:
     from peft import LoraConfig
 
     return LoraConfig(
-        r=config.lora_rank, lora_alpha=2 * config.lora_rank, lora_dropout=0.0, task_type="CAUSAL_LM",
+        r=config.lora_rank,
+        lora_alpha=2 * config.lora_rank,
+        lora_dropout=0.0,
+        task_type="CAUSAL_LM",
         target_modules=["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"],
     )
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--config", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
-    options = parser.parse_args()
-    folder = RunFolder(options.out)
-    folder.create()
-    flag = StopFlag().install()
-    warnings.simplefilter("ignore", FutureWarning)
-    try:
-        summary = train(SftConfig.load(options.config), folder, flag)
-    except TrainingError as error:
-        folder.finish("refused", error=str(error))
-        return 2
-    except Exception as error:  # the boundary of the subprocess: the result must say how it ended
-        traceback.print_exc()
-        folder.finish("failed", error=f"{type(error).__name__}: {error}. See log.txt of the run.")
-        return 1
-    folder.finish("stopped" if flag.asked else "finished", **summary)
-    return 0
+    return entry.run(__doc__, lambda path, folder, flag: train(SftConfig.load(path), folder, flag))
 
 
 if __name__ == "__main__":

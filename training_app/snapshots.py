@@ -59,7 +59,9 @@ def write(records: Sequence[Record], root: Path, *, filters: dict[str, Any], lef
     bodies = {name: _lines(parts[name]) for name in PARTS}
     manifest = {
         "version": VERSION,
-        "parts": {name: {"rows": len(parts[name]), "sha256": hashlib.sha256(bodies[name]).hexdigest()} for name in PARTS},
+        "parts": {
+            name: {"rows": len(parts[name]), "sha256": hashlib.sha256(bodies[name]).hexdigest()} for name in PARTS
+        },
         "lineages": {name: sorted({record.lineage for record in parts[name]}) for name in PARTS},
         "filters": filters,
         "left_out": left_out,

@@ -22,6 +22,7 @@ import jinja2.ext
 import jinja2.nodes
 import jinja2.parser
 import jinja2.sandbox
+
 from training_app.errors import TemplateRefused
 
 END_OF_TURN = "<|im_end|>"
@@ -60,7 +61,9 @@ class _Generation(jinja2.ext.Extension):
 @lru_cache(maxsize=16)
 def _compiled(source: str) -> jinja2.Template:
     environment = jinja2.sandbox.ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=[_Generation],
+        trim_blocks=True,
+        lstrip_blocks=True,
+        extensions=[_Generation],
     )
     environment.globals["raise_exception"] = _raise
     try:
@@ -108,7 +111,7 @@ def _pieces(text: str, trained: bool) -> list[Part]:
     at = 0
     for found in _SLOT.finditer(text):
         if found.start() > at:
-            parts.append(Part(text[at:found.start()], trained, None))
+            parts.append(Part(text[at : found.start()], trained, None))
         parts.append(Part("", trained, int(found[1])))
         at = found.end()
     if at < len(text):
@@ -130,11 +133,15 @@ def check(source: str) -> None:
             continue
         assistant = _PROBE[part.message] == "assistant"
         if assistant and not part.trained:
-            raise TemplateRefused("The chat template leaves the assistant's text outside {% generation %}: nothing would "
-                                  "be trained on. Put its content between the marks.")
+            raise TemplateRefused(
+                "The chat template leaves the assistant's text outside {% generation %}: nothing would "
+                "be trained on. Put its content between the marks."
+            )
         if part.trained and not assistant:
-            raise TemplateRefused(f"The chat template puts a {_PROBE[part.message]} message inside {{% generation %}}: "
-                                  "the model would be trained to write it. Mark the assistant's part only.")
+            raise TemplateRefused(
+                f"The chat template puts a {_PROBE[part.message]} message inside {{% generation %}}: "
+                "the model would be trained to write it. Mark the assistant's part only."
+            )
     _check_end_of_turn(parts)
     _check_prompt(source)
 
@@ -153,9 +160,11 @@ def _check_end_of_turn(parts: Sequence[Part]) -> None:
 
 def _check_prompt(source: str) -> None:
     """What is sampled after a prompt must be what is trained on after the same beginning."""
-    opened = "".join(f"[{p.message}]" if p.message is not None else p.text for p in skeleton(source, _PROBE[:2], prompt=True))
+    opened = "".join(
+        f"[{p.message}]" if p.message is not None else p.text for p in skeleton(source, _PROBE[:2], prompt=True)
+    )
     whole = "".join(f"[{p.message}]" if p.message is not None else p.text for p in skeleton(source, _PROBE[:3]))
-    if not whole.startswith(opened) or not whole[len(opened):].startswith("[2]"):
+    if not whole.startswith(opened) or not whole[len(opened) :].startswith("[2]"):
         raise TemplateRefused(
             "The chat template opens an assistant turn differently when it asks for one than when it shows one, so the "
             "tokens trained on would not be those sampled. Make add_generation_prompt write the same opening."

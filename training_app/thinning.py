@@ -14,7 +14,7 @@ def thin(points: Sequence[Mapping[str, Any]], most: int, key: str) -> list[Mappi
     size = -(-len(drawn) * 2 // most)
     kept: set[int] = {drawn[0], drawn[-1]}
     for start in range(0, len(drawn), size):
-        bucket = drawn[start:start + size]
+        bucket = drawn[start : start + size]
         kept.add(min(bucket, key=lambda index: points[index][key]))
         kept.add(max(bucket, key=lambda index: points[index][key]))
     return [point for index, point in enumerate(points) if index in kept or point.get(key) is None]

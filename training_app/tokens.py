@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
 from training_app import template
 from training_app.errors import Refused
 
@@ -24,14 +25,19 @@ TEMPLATE_FILE = "chat_template.jinja"
 def train(texts: Iterable[str], size: int) -> Tokenizer:
     """A byte-level BPE of at most `size` tokens, the special ones first. Deterministic for the same texts in order."""
     tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([
-        pre_tokenizers.Digits(individual_digits=True),
-        pre_tokenizers.ByteLevel(add_prefix_space=False),
-    ])
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Digits(individual_digits=True),
+            pre_tokenizers.ByteLevel(add_prefix_space=False),
+        ]
+    )
     tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
-        vocab_size=size, special_tokens=list(template.SPECIAL), show_progress=False,
-        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()), min_frequency=2,
+        vocab_size=size,
+        special_tokens=list(template.SPECIAL),
+        show_progress=False,
+        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
+        min_frequency=2,
     )
     tokenizer.train_from_iterator(texts, trainer)
     return tokenizer
@@ -41,13 +47,20 @@ def save(tokenizer: Tokenizer, folder: Path, *, chat_template: str = template.DE
     """Write tokenizer.json, its configuration for transformers, and the chat template."""
     tokenizer.save(str(folder / FILE))
     (folder / TEMPLATE_FILE).write_text(chat_template, encoding="utf-8")
-    (folder / "tokenizer_config.json").write_text(json.dumps({
-        "tokenizer_class": "PreTrainedTokenizerFast",
-        "pad_token": template.PADDING,
-        "eos_token": template.END_OF_TURN,
-        "model_max_length": 1_000_000,
-        "clean_up_tokenization_spaces": False,
-    }, indent=1, sort_keys=True), encoding="utf-8")
+    (folder / "tokenizer_config.json").write_text(
+        json.dumps(
+            {
+                "tokenizer_class": "PreTrainedTokenizerFast",
+                "pad_token": template.PADDING,
+                "eos_token": template.END_OF_TURN,
+                "model_max_length": 1_000_000,
+                "clean_up_tokenization_spaces": False,
+            },
+            indent=1,
+            sort_keys=True,
+        ),
+        encoding="utf-8",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +69,7 @@ class Encoded:
 
     ids: tuple[int, ...]
     mask: tuple[bool, ...]
-    resampled: int = 0          # messages whose recorded ids were used as they are
+    resampled: int = 0  # messages whose recorded ids were used as they are
 
     @property
     def labels(self) -> list[int]:
@@ -74,7 +87,9 @@ class Codec:
         self.template = chat_template
         end = tokenizer.token_to_id(template.END_OF_TURN)
         if end is None:
-            raise Refused(f"The tokenizer has no token {template.END_OF_TURN}; a turn could not be ended. Use another one.")
+            raise Refused(
+                f"The tokenizer has no token {template.END_OF_TURN}; a turn could not be ended. Use another one."
+            )
         self.end_of_turn: int = end
         self.digest = hashlib.sha256(tokenizer.to_str().encode()).hexdigest()
 
@@ -110,7 +125,11 @@ class Codec:
         return self._assemble(messages, sampled, prompt=False, only_sampled=True)
 
     def _assemble(
-        self, messages: Sequence[Mapping[str, str]], sampled: Mapping[int, Sequence[int]], *, prompt: bool,
+        self,
+        messages: Sequence[Mapping[str, str]],
+        sampled: Mapping[int, Sequence[int]],
+        *,
+        prompt: bool,
         only_sampled: bool = False,
     ) -> Encoded:
         ids: list[int] = []
@@ -121,7 +140,7 @@ class Codec:
             if part.message is None:
                 text = part.text
                 if ended and text.startswith(template.END_OF_TURN):
-                    text = text[len(template.END_OF_TURN):]
+                    text = text[len(template.END_OF_TURN) :]
                 piece = list(self.structural.encode(text, add_special_tokens=False).ids) if text else []
                 ended = False
             elif part.message in sampled:

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import json
 import math
+import random
 import shutil
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from torch.utils.data import Sampler
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+
 from training_app import model, weights
 from training_app.folders import RunFolder
 from training_app.processes import StopFlag
@@ -25,7 +29,7 @@ class Checkpointed:
 
     folder: RunFolder
     start_from: Path
-    keep: int = 0               # newest checkpoints to keep their optimizer; 0 keeps all
+    progress: Progress
 
     def _get_output_dir(self, trial: Any) -> str:
         return str(self.folder.path / ".staging")
@@ -56,6 +60,40 @@ class Checkpointed:
                 (older / name).unlink(missing_ok=True)
 
 
+class ByLength(Sampler[int]):
+    """Batches of similar length in an order that (seed, epoch) alone decide.
+
+    Trainer's own grouping draws from the global random state, which a checkpoint in the middle of an evaluation or at
+    the end of an epoch does not restore to the same place; this one makes a resumed run the same run.
+    """
+
+    WINDOW = 16  # batches that are sorted among themselves
+
+    def __init__(self, lengths: Sequence[int], batch: int, seed: int) -> None:
+        self.lengths, self.batch, self.seed = lengths, batch, seed
+        self.epoch = 0
+
+    def set_epoch(self, epoch: int) -> None:
+        self.epoch = epoch
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __iter__(self) -> Iterator[int]:
+        draw = random.Random(f"{self.seed}:{self.epoch}")
+        order = list(range(len(self.lengths)))
+        draw.shuffle(order)
+        window = self.WINDOW * self.batch
+        batches: list[list[int]] = []
+        for start in range(0, len(order), window):
+            among = sorted(order[start : start + window], key=lambda index: self.lengths[index])
+            batches += [among[at : at + self.batch] for at in range(0, len(among), self.batch)]
+        short = [batch for batch in batches if len(batch) < self.batch]
+        full = [batch for batch in batches if len(batch) == self.batch]
+        draw.shuffle(full)
+        return iter([index for batch in full + short for index in batch])
+
+
 def _bytes(trained: Any) -> int:
     return sum(parameter.numel() * parameter.element_size() for parameter in trained.parameters())
 
@@ -64,8 +102,14 @@ class Progress(TrainerCallback):
     """Writes a line a step; carries tokens and seconds over a resume, where the trainer begins again from nought."""
 
     RENAMED = {
-        "loss": "loss", "eval_loss": "validation_loss", "grad_norm": "grad_norm", "learning_rate": "learning_rate",
-        "mean_token_accuracy": "accuracy", "reward": "reward", "reward_std": "reward_std", "entropy": "entropy",
+        "loss": "loss",
+        "eval_loss": "validation_loss",
+        "grad_norm": "grad_norm",
+        "learning_rate": "learning_rate",
+        "mean_token_accuracy": "accuracy",
+        "reward": "reward",
+        "reward_std": "reward_std",
+        "entropy": "entropy",
         "completions/mean_length": "length",
     }
 
@@ -87,15 +131,20 @@ class Progress(TrainerCallback):
         return self.seconds_before + time.monotonic() - self.began
 
     def on_log(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl,
-        logs: dict[str, float] | None = None, **kwargs: Any,
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        logs: dict[str, float] | None = None,
+        **kwargs: Any,
     ) -> None:
         if not state.is_world_process_zero or not logs or "train_runtime" in logs:
             return
         if "num_tokens" in logs:
             self.tokens = self.tokens_before + int(logs["num_tokens"])
         values: dict[str, Any] = {
-            name: round(float(logs[key]), 6) for key, name in self.RENAMED.items()
+            name: round(float(logs[key]), 6)
+            for key, name in self.RENAMED.items()
             if key in logs and math.isfinite(float(logs[key]))
         }
         if "loss" in values:
@@ -103,8 +152,12 @@ class Progress(TrainerCallback):
         values |= self.extra
         self.extra = {}
         self.folder.metric(
-            "validation" if "validation_loss" in values else "step", step=state.global_step, steps=state.max_steps,
-            tokens=self.tokens, seconds=round(self.seconds, 2), **values,
+            "validation" if "validation_loss" in values else "step",
+            step=state.global_step,
+            steps=state.max_steps,
+            tokens=self.tokens,
+            seconds=round(self.seconds, 2),
+            **values,
         )
 
     def on_step_end(

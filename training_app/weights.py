@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+
 from training_app import model, tokens
 from training_app.errors import Refused
 
@@ -53,9 +54,9 @@ def complete(checkpoint: Path, start: Path, *, final: Path) -> None:
     (checkpoint / LINEAGE).write_text(json.dumps(lineage), encoding="utf-8")
 
 
-def device() -> torch.device:
-    """Where a rollout runs: what accelerate would pick."""
+def placed(loaded: PreTrainedModel) -> PreTrainedModel:
+    """The model on the device that accelerate would pick."""
     from accelerate import PartialState
 
-    picked: torch.device = PartialState().device
-    return picked
+    moved: Any = loaded
+    return moved.to(PartialState().device)  # type: ignore[no-any-return]

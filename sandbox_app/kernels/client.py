@@ -48,6 +48,7 @@ class HostSession:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
         self._closed = False
+        self._busy = False      # a request is under way, or was left by cancelling
 
     async def ask(
         self, head: dict[str, Any], awaited: str, blobs: list[bytes] | None = None,
@@ -56,18 +57,21 @@ class HostSession:
         """Send a request and wait for its event; others on the way go to `heard`. Raises what the host names."""
         if self._closed:
             raise SessionLost("the session is closed")
+        self._busy = True
         try:
             await wire.send(self._writer, head, blobs or [])
             while (message := await wire.receive(self._reader)) is not None:
                 event = message[0]["event"]
-                if event == awaited:
-                    return message
+                if event not in (awaited, "fault", "overflow"):
+                    if heard is not None:
+                        heard(message[0])
+                    continue
+                self._busy = False
                 if event == "fault":
                     raise fault(message[0]["cause"], message[0]["text"])
                 if event == "overflow":
                     raise WorkspaceOverflow(message[0]["text"])
-                if heard is not None:
-                    heard(message[0])
+                return message
         except (ConnectionError, wire.WireError) as reason:
             raise SessionLost(f"the kernel host is gone: {reason}") from reason
         raise SessionLost("the kernel host is gone")
@@ -96,12 +100,16 @@ class HostSession:
         return wire.unpack_state(head, blobs)
 
     async def close(self) -> None:
-        """Wait for the host's word that the session has ended; a host that is gone has ended it too."""
+        """Wait for the host's word that the session has ended; a host that is gone has ended it too.
+
+        In the middle of a request that was cancelled the connection is closed, which ends the session as well.
+        """
         if self._closed:
             return
         try:
-            async with asyncio.timeout(_CLOSE_SECONDS):
-                await self.ask({"op": "close"}, "closed")
+            if not self._busy:
+                async with asyncio.timeout(_CLOSE_SECONDS):
+                    await self.ask({"op": "close"}, "closed")
         except (SessionLost, TimeoutError):
             pass  # closing the connection ends it as well
         finally:

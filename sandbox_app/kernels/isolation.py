@@ -143,7 +143,7 @@ class Confined:
         self._process = subprocess.Popen(
             [sys.executable, "-S", "-E", "-s", "-m", "sandbox_app.kernels.launcher", str(self._far.fileno())],
             cwd=_PROJECT, env={"PATH": "/usr/bin:/bin"}, pass_fds=(self._far.fileno(), self._far_channel.fileno()),
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
         )
         self._far.close()
         self._far_channel.close()

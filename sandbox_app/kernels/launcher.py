@@ -33,6 +33,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 def main(descriptor: int) -> int:
     control = socket.socket(fileno=descriptor)
     privileges.die_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # from a terminal or from within: it is meant for the program
     config = json.loads(control.recv(1 << 20) or b"{}")
     if not config or os.getppid() != config["parent"]:
         return 1  # the host died before we were bound to it
@@ -97,6 +98,7 @@ def _start(control: socket.socket, config: dict[str, Any]) -> int:
     try:
         control.close()
         os.setsid()
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
         privileges.die_with_parent()
         log = os.open(config["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         null = os.open("/dev/null", os.O_RDONLY)

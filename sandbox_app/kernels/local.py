@@ -73,7 +73,7 @@ class KernelSession:
             lambda: self._loop.call_soon_threadsafe(self._fault.set),
         )
         self._pump: asyncio.Task[None] | None = None
-        self._closed = False
+        self._closed = self._over = False
 
     @classmethod
     async def start(cls, spec: SessionSpec, tier: str | None = None) -> KernelSession:
@@ -156,6 +156,7 @@ class KernelSession:
         self._server.begin_step(heard)
         end = await self._run(code, silent=False, seconds=self._limits.cell_seconds, on_output=on_output)
         survived = await self._settle(end)
+        self._over = not survived
         record = await asyncio.to_thread(self._server.end_step)
         self._raise_fault()
         cell, self._cell = self._cell, None
@@ -207,6 +208,8 @@ class KernelSession:
 
     def _check(self) -> None:
         self._raise_fault()
+        if self._over:
+            raise SessionLost("the kernel has ended in an earlier cell")
         if self._confined.ended.done():
             ended = self._confined.ended.result()
             raise KernelKilledFromOutside(f"the kernel ended between two cells: {ended}")

@@ -15,6 +15,7 @@ from tasks_app.errors import Refused
 from tasks_app.models import JobState
 
 PRESETS = ("v0", "v1", "v2", "v3")
+STATES = (JobState.RUNNING, JobState.QUEUED, JobState.CANCELLED)   # "failed" is an outcome too: that one is meant
 
 
 def selected(chosen: EpisodeFilter, user: Any = None) -> EpisodeQuerySet:
@@ -33,7 +34,7 @@ def selected(chosen: EpisodeFilter, user: Any = None) -> EpisodeQuerySet:
 def _outcome(value: str) -> Q:
     if not value:
         return Q()
-    return Q(state=value, outcome="") if value in JobState.values else Q(outcome=value)
+    return Q(state=value, outcome="") if value in STATES else Q(outcome=value)
 
 
 def _scale(value: str) -> Q:

@@ -74,17 +74,17 @@ class LocalPolicy:
         import zlib
 
         import torch
+        from transformers import DynamicCache
 
         chance = torch.Generator().manual_seed(zlib.crc32(seed.encode()))
         ids: list[int] = []
         logprobs: list[float] = []
-        given, cache = torch.tensor([prompt]), None
+        given, cache = torch.tensor([prompt]), DynamicCache(config=self._model.config)
         with torch.inference_mode():
             while len(ids) < self._max_new and (not ids or ids[-1] != self._tokenizer.eos_token_id):
-                answer = self._model(input_ids=given, past_key_values=cache, use_cache=True, logits_to_keep=1)
-                cache = answer.past_key_values
+                logits = self._model(input_ids=given, cache=cache, use_cache=True, logits_to_keep=1).logits
                 scale = self._temperature or 1.0
-                words = torch.log_softmax(answer.logits[0, -1].float() / scale, dim=-1)
+                words = torch.log_softmax(logits[0, -1].float() / scale, dim=-1)
                 if self._temperature:
                     taken = int(torch.multinomial(words.exp(), 1, generator=chance))
                 else:

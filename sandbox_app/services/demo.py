@@ -12,7 +12,8 @@ from typing import Any
 
 from django.db import transaction
 from sandbox_app.models import Episode
-from sandbox_app.services.episodes import create_episode, faults
+from sandbox_app.policies.scripted import FAULTS
+from sandbox_app.services.episodes import create_episode
 from tasks_app.models import Task
 from tasks_app.models.content import TaskStatus
 
@@ -36,7 +37,7 @@ def queue_demo_episodes() -> int:
 def _attempts() -> Iterator[tuple[Task, str, dict[str, Any]]]:
     """Every other one a reference, the others each with the next fault."""
     rows = zip_longest(_spread("primer", PRIMERS), _spread("task", TASKS))
-    known = faults()
+    known = list(FAULTS)
     for number, task in enumerate(task for pair in rows for task in pair if task is not None):
         pair_number, scripted = divmod(number, 4)
         if scripted in (0, 3):

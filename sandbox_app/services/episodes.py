@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +16,17 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 from sandbox_app.models import Episode
+from sandbox_app.policies import NAMES
+from sandbox_app.policies.scripted import FAULTS
 from tasks_app.errors import Refused
 from tasks_app.models import JobState, Task
 from tasks_app.models.content import TaskStatus
 from tasks_app.services import publish
+from tasks_app.services.files import in_data_dir
+from tasks_app.tasks import TaskError, load_task
 
 logger = logging.getLogger(__name__)
 ATTEMPTS = 3
-POLICIES = ("reference", "scripted", "no_op", "local")
 DISPATCH_AGAIN = timedelta(minutes=3)
 
 
@@ -71,23 +73,24 @@ def create_episode(
 
 
 def _check_policy(policy: str, config: dict[str, Any]) -> None:
-    if policy not in POLICIES:
-        raise Refused(f"There is no policy “{policy}”.", how=f"Choose one of {', '.join(POLICIES)}.", status=400)
+    if policy not in NAMES:
+        raise Refused(f"There is no policy “{policy}”.", how=f"Choose one of {', '.join(NAMES)}.", status=400)
+    fault = config.get("fault")
+    if policy == "scripted" and fault not in FAULTS:
+        raise Refused(f"There is no fault “{fault}” for a scripted policy.", how=f"Choose one of {', '.join(FAULTS)}.",
+                      status=400)
     if policy == "local" and not Path(str(config.get("folder", ""))).is_dir():
         raise Refused("The checkpoint's folder is not there.", where=str(config.get("folder", "no folder given")),
                       how="Choose another checkpoint.", status=400)
 
 
-def faults() -> tuple[str, ...]:
-    """What a scripted policy can do wrong."""
-    from sandbox_app.policies.scripted import FAULTS
-
-    return tuple(sorted(FAULTS))
-
-
 def _seed(task: Task) -> int:
-    """The seed at which the task was made and proven."""
-    return int(task.checks.get("seed", 0)) if isinstance(task.checks, dict) else 0
+    """The seed at which the task was made and proven. Its files are the truth; without them nothing can run."""
+    try:
+        return load_task(in_data_dir(task.folder)).seed
+    except (OSError, TaskError) as error:
+        raise Refused("The task's files can't be read, so nothing can run on it.", where=f"{task.folder}: {error}",
+                      how="`python manage.py load_content` puts back what ships with the code.") from error
 
 
 def _dispatch(episode: Episode) -> None:

@@ -83,7 +83,8 @@ def _check_seen(live: Iterable[Review], by: Any, seen: str | None) -> None:
     if seen is None or seen == reviewing.seen_token(review.pk for review in others):
         return
     said = "; ".join(f"{review.reviewer} {review.get_decision_display()} it" for review in others)
-    raise Refused(f"Meanwhile somebody else judged this: {said or 'a review was undone'}.", where="nothing was recorded for you",
+    raise Refused(f"Meanwhile somebody else judged this: {said or 'a review was undone'}.",
+                  where="nothing was recorded for you",
                   how="Look again and decide with that in sight: what two people disagree on is shown as open.")
 
 

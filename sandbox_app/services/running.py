@@ -13,7 +13,6 @@ import time
 import uuid
 from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -21,13 +20,20 @@ from django.db import transaction
 from django.utils import timezone
 from sandbox_app import steps as describing
 from sandbox_app.conductor import Called, Conductor, Feed, Observation, Printed, StepEnded, StepStarted, Watched
+from sandbox_app.episodes import run_episode
+from sandbox_app.kernels.client import HostClient
+from sandbox_app.kernels.session import Limits
 from sandbox_app.models import Episode, StepRow
+from sandbox_app.policies import make
 from sandbox_app.storing import storable
 from sandbox_app.trajectories import Step, Trajectory, to_json
 from tasks_app.leases import worker_name
 from tasks_app.models import JobState, Task
 from tasks_app.models.jobs import HEARTBEAT, LeaseLost
+from tasks_app.scales import Scale
 from tasks_app.services import blobs, publish
+from tasks_app.services.files import in_data_dir
+from tasks_app.tasks import load_task
 
 logger = logging.getLogger(__name__)
 TAKE_EVERY = 0.1                     # seconds between two looks at what the cell printed: about ten events a second
@@ -63,16 +69,8 @@ def run(*, episode: Episode, conducting: Conducting | None = None) -> bool:
 
 def conduct(episode: Episode) -> Conductor:
     """The conductor of a real episode: its task and package from their folders, a kernel from the host's socket."""
-    from sandbox_app.episodes import run_episode
-    from sandbox_app.kernels.client import HostClient
-    from sandbox_app.kernels.session import Limits
-    from sandbox_app.policies import make
-    from tasks_app.scales import Scale
-    from tasks_app.tasks import load_task
-
-    data = Path(settings.DATA_DIR)
-    task = load_task(data / episode.task.folder)
-    package = data / episode.task.environment.folder
+    task = load_task(in_data_dir(episode.task.folder))
+    package = in_data_dir(episode.task.environment.folder)
     scale = Scale(episode.scale, episode.rows, episode.files)
     policy = make(episode.policy, task, episode.policy_config)
 

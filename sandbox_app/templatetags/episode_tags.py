@@ -9,6 +9,7 @@ from typing import Any
 
 from django import template
 from sandbox_app.steps import touched_from_json
+from tasks_app.templatetags.safe_text import HIDDEN
 
 register = template.Library()
 PANEL_KEYS: Mapping[str, str] = {"variables": "v", "tables": "t", "files": "g f", "verdict": "y", "console": "x"}
@@ -17,6 +18,12 @@ PANEL_KEYS: Mapping[str, str] = {"variables": "v", "tables": "t", "files": "g f"
 @register.filter
 def item(mapping: Mapping[Any, Any], key: Any) -> Any:
     return mapping.get(key, "")
+
+
+@register.filter
+def plain(text: Any) -> str:
+    """Text for an attribute (`shown` gives markup): what can't be seen, or turns the reading direction, becomes ·."""
+    return HIDDEN.sub("·", str(text))
 
 
 @register.filter

@@ -256,17 +256,20 @@ class _Hooks:
         self._given = {"tools": _Tools(channel, names), "ToolError": ToolError}
         self._hidden = set(shell.user_ns) | set(self._given)
 
-    def before(self, *_: object) -> None:
+    def _restore(self) -> None:
         for name, value in self._builtins.items():
-            if builtins.__dict__.get(name) is not value:
-                builtins.__dict__[name] = value
+            builtins.__dict__[name] = value
+        sys.stdout, sys.stderr = self._streams
+
+    def before(self, *_: object) -> None:
+        self._restore()
         for name in ("print", "input", "open"):
             self._shell.user_ns.pop(name, None)
         self._shell.user_ns.update(self._given)
-        sys.stdout, sys.stderr = self._streams
         self._bounded.renew()
 
     def after(self, *_: object) -> None:
+        self._restore()
         described = []
         for name, value in list(self._shell.user_ns.items()):
             if type(name) is str and not name.startswith("_") and name not in self._hidden:

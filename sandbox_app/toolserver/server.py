@@ -13,7 +13,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -151,15 +151,16 @@ class ToolServer:
 
     def _refusal(self, name: str, arguments: Any) -> dict[str, Any] | None:
         """Why a call is not even tried: no such tool, no such form, or the quota is used up."""
-        if name not in self._toolbox.functions:
-            known = ", ".join(self._toolbox.functions)
-            return {"ok": False, "error": _error("NOT_FOUND", f"there is no tool {name[:80]!r}; there are: {known}")}
-        if not isinstance(arguments, dict):
-            return {"ok": False, "error": _error("INVALID_ARGUMENT", "arguments must be an object")}
         self._total += 1
         if self._total > self._quota:
             text = f"the limit of {self._quota} tool calls is reached"
             return {"ok": False, "error": _error("RESOURCE_EXHAUSTED", text)}
+        if name not in self._toolbox.functions:
+            known = ", ".join(self._toolbox.functions)
+            return {"ok": False, "error": _error("NOT_FOUND", f"there is no tool {name[:80]!r}; there are: {known}")}
+        wrong = _misfit(name, self._toolbox.specs[name].get("parameters") or {}, arguments)
+        if wrong:
+            return {"ok": False, "error": _error("INVALID_ARGUMENT", wrong)}
         return None
 
     def _call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any] | None:
@@ -188,6 +189,18 @@ class ToolServer:
         if self.fault is None:
             self.fault = fault
             self._on_fault()
+
+
+def _misfit(name: str, parameters: Mapping[str, Any], arguments: Any) -> str:
+    """Why the names of the arguments don't fit the tool, "" when they do; values are for the tool to judge."""
+    known, required = parameters.get("properties", {}), parameters.get("required", ())
+    if not isinstance(arguments, dict):
+        return "arguments must be an object"
+    strange = [argument for argument in arguments if argument not in known]
+    if strange:
+        return f"{name} has no argument {', '.join(strange)[:200]}; it has: {', '.join(known) or 'none'}"
+    missing = [argument for argument in required if argument not in arguments]
+    return f"{name} needs the argument {', '.join(missing)}" if missing else ""
 
 
 def _error(code: str, message: str, retryable: bool = False) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from sandbox_app import filters, services
 from sandbox_app.forms import RunForm
+from sandbox_app.kernels.session import Limits
 from sandbox_app.models import Episode
 from sandbox_app.models.selecting import selected
 from sandbox_app.views.listing import chip_groups, listed
@@ -59,7 +60,7 @@ def episode_run(request: HttpRequest, key: str) -> HttpResponse:
         )
         return redirect("episode", pk=made.pk)
     status = 400 if request.method == "POST" else 200
-    return render(request, "sandbox_app/run.html", {"task": task, "form": form}, status=status)
+    return render(request, "sandbox_app/run.html", {"task": task, "form": form, "limits": Limits()}, status=status)
 
 
 @require_group("annotator")

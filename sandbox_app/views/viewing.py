@@ -14,6 +14,7 @@ from sandbox_app.interfaces import OPEN, observation
 from sandbox_app.models import Episode, Review, ReviewReason, StepRow
 from sandbox_app.models.selecting import selected
 from sandbox_app.reviews import seen_token
+from sandbox_app.services.reviewing import waiting_for
 from sandbox_app.trajectories import Step, step_from_json
 from tasks_app.blobs import BlobMissing
 from tasks_app.errors import Refused
@@ -130,6 +131,7 @@ def _ways(address: Address, episode: Episode, rows: list[StepRow], row: StepRow 
         "next_item": address.neighbour(older), "previous_item": address.neighbour(newer),
         "panel_urls": {name: address.url(panel=name) for name in PANELS},
         "whole_url": address.url(whole=not address.whole), "follow_url": address.url(step=None),
+        "end_url": address.url(step=rows[-1].index, panel="verdict") if rows and not episode.live else "",
         "step_urls": {other.index: address.url(step=other.index) for other in rows},
         "running_url": address.url(step=None),
     }
@@ -144,7 +146,9 @@ def _judged(request: HttpRequest, episode: Episode, address: Address) -> dict[st
     return {
         "reviews": reviews, "mine": mine, "others": others, "seen": seen_token(review.pk for review in others),
         "reasons": list(ReviewReason.objects.all()) if episode.reviewable else [],
-        "held": episode.held_by_other(request.user), "queue_query": address.chosen.query(),
+        "held": episode.held_by_other(request.user),
+        "waiting_count": waiting_for(address.chosen, request.user).order_by()[:1_001].count() if address.review else 0,
+        "queue_query": address.chosen.query(),
         "last_mine": Review.objects.standing_now().of(request.user).select_related("episode__task").first(),
     }
 

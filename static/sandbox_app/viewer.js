@@ -172,6 +172,9 @@ async function refresh() {
     if (reader && following()) {        // they look back at something: only the frame moves
       for (const id of ["viewer-head", "track", "steps"]) part(id).replaceWith(fresh.querySelector(`#${id}`));
       viewer().toggleAttribute("data-stale", true);
+    } else if (following() && fresh.dataset.endUrl) {
+      await open(fresh.dataset.endUrl, { push: false });          // it ended while they watched: the answer, and the verdict
+      history.replaceState({}, "", fresh.dataset.endUrl);
     } else {
       swap(fresh);
     }

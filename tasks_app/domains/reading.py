@@ -14,9 +14,10 @@ from tasks_app.domains import reading_prose as prose
 from tasks_app.domains import reading_words as lexicon
 from tasks_app.domains.model import Attr, DomainModel, Effect, Entity, LeftOut, Op, State
 from tasks_app.domains.reading_arguments import Arguments, paging
-from tasks_app.domains.reading_effects import Context, standard
+from tasks_app.domains.reading_effects import Context, aliases, standard
 from tasks_app.domains.reading_entities import World, read_world
 from tasks_app.domains.reading_filters import filters
+from tasks_app.domains.reading_refusals import refusals
 from tasks_app.domains.reading_resources import home, is_list, items, resources
 from tasks_app.domains.reading_verbs import plumbing, special
 from tasks_app.toolpool.schemas import Schemas
@@ -73,7 +74,9 @@ def _op(
     effect = standard(context) or special(context)
     if effect is None:
         return f"the verb {tool.verb!r} is not understood: no state, flag, parent or list of {entity.name} matches it"
-    return _built(context, name, effect)
+    return _built(
+        context, name, Effect(effect.kind, {**effect.detail, **aliases(context), **refusals(context, effect)})
+    )
 
 
 def _without_entity(context: Context, name: str) -> Op | str:

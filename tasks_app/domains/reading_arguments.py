@@ -184,8 +184,9 @@ def unique_columns(tool: Tool, entity: Entity) -> tuple[str, ...]:
 
 
 def writable(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema for callers: read-only properties and unspecified enum values taken out, at every depth."""
-    result = dict(schema)
+    """A schema for callers: read-only properties and unspecified enum values taken out, bounds that the words give
+    put in, at every depth."""
+    result = {**schema, **prose.bounds(str(schema.get("description", "")), str(schema.get("type", "")))}
     if "enum" in result:
         result["enum"] = [value for value in result["enum"] if "UNSPECIFIED" not in str(value)]
     if "properties" in result:

@@ -10,7 +10,7 @@ Limits: nests deeper than MAX_NEST are JSON. `kind` and `etag` are marks of the 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tasks_app.domains import reading_prose as prose
@@ -102,11 +102,14 @@ class ColumnReader:
         elif properties or schema.get("type") in ("object", "any") or "additionalProperties" in schema:
             columns.add(json_column(path, text, readonly=below.readonly))
         else:
-            columns.add(scalar(path, {**schema, "description": text}, below.readonly, below.needed))
+            attr = scalar(path, {**schema, "description": text}, below.readonly, below.needed)
+            optional = flags.depth > 0 and not flags.needed and attr.kind != "boolean"
+            columns.add(replace(attr, default=None) if optional else attr)  # no value until there is a nest
 
     def _array(self, columns: Columns, path: str, schema: Schema, text: str, readonly: bool) -> None:
         inner = schema.get("items")
         element = self._schemas.follow(inner) if isinstance(inner, Mapping) else {}
+        readonly = readonly or (isinstance(inner, Mapping) and inner.get("$ref") in self._entities)  # rows of their own
         keys = () if readonly else self._element_keys(path, element)
         if keys:
             columns.parts.append(

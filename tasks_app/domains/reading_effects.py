@@ -37,6 +37,7 @@ UPDATED = {
     ("modified", "date"),
     ("last", "modified"),
 }
+ALIAS = re.compile(r"can be either the [\w-]+ identifier or an alias")
 MAKERS = {"creator", "owner", "author", "organizer"}
 ALSO_ADDED = re.compile(r"`(\w+)` is the owner of the created \w+ and added as an? (\w+)")
 EXCEPT_TYPES = re.compile(r"[Oo]nly (\w+) events (?:can|may) be moved")
@@ -67,14 +68,10 @@ Reader = Callable[[Context], Effect | None]
 
 def standard(context: Context) -> Effect | None:
     """The effect of a standard verb; None for any other verb."""
-    head = context.verb[0]
-    about = len(context.verb) == 1 or lexicon.stem(context.tool.verb)[1:] in (
-        lexicon.stem(context.entity.name),
-        (lexicon.stem(context.entity.name)[-1],),
-    )
-    if not about or head not in READERS:
-        return None
-    return READERS[head](context)
+    head, said = context.verb[0], lexicon.stem(context.tool.verb)[1:]
+    noun = lexicon.stem(context.entity.name)
+    about = not said or said in (noun[: len(said)], noun[-len(said) :])
+    return READERS[head](context) if about and head in READERS else None
 
 
 def _read_one(context: Context) -> Effect:
@@ -83,11 +80,21 @@ def _read_one(context: Context) -> Effect:
 
 def _list(context: Context) -> Effect:
     texts = next((p.schema.get("enumDescriptions", ()) for p in context.tool.parameters if p.name == "orderBy"), ())
-    return Effect("list", {**orders(context.params, context.entity, context.tool.description, texts), **shown(context)})
+    detail = {**orders(context.params, context.entity, context.tool.description, texts), **shown(context)}
+    needed = prose.needs_one_of(context.tool.description)
+    excluded = {p.name: list(prose.excluded(p.description)) for p in context.params if prose.excluded(p.description)}
+    return Effect(
+        "list",
+        {
+            **detail,
+            **({"needs_one_of": list(needed)} if needed else {}),
+            **({"excludes": excluded} if excluded else {}),
+        },
+    )
 
 
 def shown(context: Context) -> dict[str, Any]:
-    """Copies of other entities in the answer, and other names the parameters accept."""
+    """Copies of other entities in the answer."""
     embeds = context.world.embeds.get(context.entity.name, {})
     known = {entity.name: entity for entity in context.world.entities}
     detail: dict[str, Any] = {}
@@ -96,6 +103,17 @@ def shown(context: Context) -> dict[str, Any]:
             path: {"entity": name, "by": {column: known[name].own_key}} for path, (name, column) in embeds.items()
         }
     return detail
+
+
+def aliases(context: Context) -> dict[str, Any]:
+    """Parameters that take an alias in place of a key: param → the entity of aliases, its own column, and the key's."""
+    known = [e for e in context.world.entities if lexicon.stem(e.name)[-1] == "alias" and len(e.key) > 1]
+    found = {
+        param.name: {"entity": known[0].name, "by": known[0].own_key, "gives": known[0].key[0]}
+        for param in context.params
+        if known and param.where == "path" and param.column and ALIAS.search(param.description)
+    }
+    return {"aliases": found} if found else {}
 
 
 def _insert(context: Context) -> Effect:

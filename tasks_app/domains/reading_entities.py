@@ -14,7 +14,7 @@ from typing import Literal
 from tasks_app.domains import reading_prose as prose
 from tasks_app.domains import reading_words as lexicon
 from tasks_app.domains.model import Attr, Entity, Parent, Reference
-from tasks_app.domains.reading_columns import ColumnReader, Columns, PartSpec, json_column
+from tasks_app.domains.reading_columns import WIRE, ColumnReader, Columns, PartSpec, json_column
 from tasks_app.domains.reading_relations import mentioned, with_references
 from tasks_app.domains.reading_resources import Resource
 from tasks_app.toolpool.schemas import Schemas
@@ -41,7 +41,7 @@ class World:
 
 def read_world(document: ToolDocument, schemas: Schemas, found: Mapping[str, Resource]) -> World:
     """All entities with their relations."""
-    views = tuple(name for name, resource in found.items() if _is_view(resource))
+    views = tuple(name for name, resource in found.items() if _is_view(resource, schemas))
     kept = {name: resource for name, resource in found.items() if name not in views}
     collections = _collections(kept)
     reader = ColumnReader(schemas, frozenset(name for name, r in kept.items() if r.own_param or r.listed))
@@ -58,17 +58,23 @@ def read_world(document: ToolDocument, schemas: Schemas, found: Mapping[str, Res
     return World(tuple(entities), collections, embeds, views, aliases)
 
 
-def _is_view(resource: Resource) -> bool:
-    """An answer about one thing that no method writes and none lists: computed for the caller, not kept."""
-    own = bool(resource.own_param) or resource.listed or resource.written
-    return not own and any(place.parents for place in resource.places)
+def _is_view(resource: Resource, schemas: Schemas) -> bool:
+    """An answer about one thing that no method writes and none lists: computed for the caller, not kept.
+
+    A palette is none: under no parent, and every property of it said to be read-only.
+    """
+    if resource.own_param or resource.listed or resource.written:
+        return False
+    fields = [schema for name, schema in schemas.properties(schemas.get(resource.schema)).items() if name not in WIRE]
+    constant = all(f.get("readOnly") or prose.read_only(str(f.get("description", ""))) for f in fields)
+    return not constant or any(place.parents for place in resource.places)
 
 
 def _collections(found: Mapping[str, Resource]) -> dict[str, str]:
     result: dict[str, str] = {}
     for name, resource in found.items():
         for place in resource.places:
-            if place.own:
+            if place.own and place.segment and not place.resource_name:
                 result.setdefault(place.segment, name)
     return result
 
@@ -84,7 +90,9 @@ def _entity(
     properties = schemas.properties(schemas.get(name))
     attrs = {attr.column: attr for attr in columns.attrs}
     parents: list[Parent] = []
+    ways: list[list[str]] = []  # the parents' columns of each place, in the order of its path
     for place in resource.places:
+        ways.append([])
         for segment, param in place.parents:
             column = aliases.setdefault((segment, param), _parent_column(param, segment, attrs, collections))
             targets = (
@@ -92,6 +100,7 @@ def _entity(
             )
             attrs.setdefault(column, Attr("", column, "text", "foreign_key", required=True, readonly=True))
             parents += [Parent(segment, param, target, column) for target in targets]
+            ways[-1] += [column] if segment else []
     parents = list(dict.fromkeys(parents))
     attrs = {
         column: attr
@@ -101,7 +110,7 @@ def _entity(
     own = _own_column(name, resource, properties, attrs)
     if own and own not in attrs:
         attrs[own] = Attr("", own, "text", "key", required=True, readonly=True)
-    above = tuple(column for column in dict.fromkeys(parent.column for parent in parents) if column != own)
+    above = _above(parents, ways, own)
     caller = bool(own) and _caller_assigns(own, attrs[own], resource)
     for column in (*above, *((own,) if own else ())):
         attrs[column] = replace(
@@ -121,6 +130,13 @@ def _entity(
         key_assigned_by="caller" if caller or (not own and above) else "server",
         description=str(schemas.get(name).get("description", "")),
     )
+
+
+def _above(parents: Iterable[Parent], ways: list[list[str]], own: str) -> tuple[str, ...]:
+    """Columns of the key before the own one: keys of parents, and what every path to such a row holds."""
+    known = {parent.column for parent in parents}
+    columns = dict.fromkeys(column for way in ways for column in way)
+    return tuple(c for c in columns if c != own and (c in known or all(c in way for way in ways)))
 
 
 def _parent_column(param: str, segment: str, attrs: Mapping[str, Attr], collections: Mapping[str, str]) -> str:

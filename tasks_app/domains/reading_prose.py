@@ -25,7 +25,8 @@ IMMUTABLE = re.compile(
 )
 REQUIRED = re.compile(
     r"^Required\.|\bis required\b(?! to | when | for | if )|\bRequired when adding\b"
-    r"|\bmust be set in a create request\b|\bThis field is required\b|between 1 and \d+|must be a non-empty|\bMust not be `\w+UNSPECIFIED`",
+    r"|\bmust be set in a create request\b"
+    r"|\bThis field is required\b|between 1 and \d+|must be a non-empty|\bMust not be `\w+UNSPECIFIED`",
     re.I,
 )
 DEPRECATED = re.compile(r"\bDeprecated\b|\bare deprecated\b", re.I)
@@ -51,6 +52,12 @@ FILTER_DEFAULT = (re.compile(r"(?i:left unspecified|unspecified|otherwise)[^.]*?
 EQUALS_VALUE = re.compile(r"(?:with|by) (\w+) equal(?:s)? to \"(\w+)\"|with (\w+) equals \"(\w+)\"")
 ORDER_FIELDS = re.compile(r"Supported fields? (?:is|are) ((?:`\w+`(?:,? and |, )?)+)")
 ORDER_DEFAULT = re.compile(r"If not specified, `([\w ,]+)` is the default")
+NEEDS_ONE_OF = re.compile(r"At least one of ((?:`\w+`(?:,? or |, )?)+) must be (?:supplied|specified|set)", re.I)
+EXCLUDES = re.compile(r"If specified, `(\w+)` must be empty")
+LENGTH_BETWEEN = re.compile(r"between ([\d,]+) and ([\d,]+) characters", re.I)
+LENGTH_AT_MOST = re.compile(r"(?:no (?:more|longer) than|at most|maximum length (?:of|is)) ([\d,]+) characters", re.I)
+VALUE_BETWEEN = re.compile(r"(?:values are|must be) between (\d[\d,]*) and (\d[\d,]*)\b(?! characters)", re.I)
+NON_NEGATIVE = re.compile(r"must be (?:a )?non-negative", re.I)
 STATE_CHANGE = re.compile(r"change the `(\w+)` from `(\w+)` to `(\w+)`")
 ONLY_IF_STATE = re.compile(
     r"only for an? [\w ]+? that has been ([a-z]+(?: in| out)?)\b|if the [\w ]+? has not been ([a-z]+(?: in| out)?)\b"
@@ -172,6 +179,37 @@ def state_change(text: str) -> tuple[str, str, str] | None:
     """(property, from, to) of "the only valid modification is to change the `state` from `A` to `B`"."""
     found = STATE_CHANGE.search(text)
     return (found.group(1), found.group(2), found.group(3)) if found else None
+
+
+def needs_one_of(text: str) -> tuple[str, ...]:
+    """Parameters of which one must be given: "At least one of `user_id` or `course_id` must be supplied"."""
+    found = NEEDS_ONE_OF.search(text)
+    return tuple(camel(name) for name in re.findall(r"`(\w+)`", found.group(1))) if found else ()
+
+
+def excluded(text: str) -> tuple[str, ...]:
+    """Parameters that must not be given beside this one: "If specified, `teacher_id` must be empty"."""
+    return tuple(camel(name) for name in EXCLUDES.findall(text))
+
+
+def bounds(text: str, kind: str) -> dict[str, int]:
+    """JSON Schema bounds that a description gives: lengths of a string, limits of a number."""
+    if kind == "string":
+        between = LENGTH_BETWEEN.search(text)
+        at_most = LENGTH_AT_MOST.search(text)
+        if between:
+            return {"minLength": number(between.group(1)), "maxLength": number(between.group(2))}
+        return {"maxLength": number(at_most.group(1))} if at_most else {}
+    if kind in ("number", "integer"):
+        between = VALUE_BETWEEN.search(text)
+        if between:
+            return {"minimum": number(between.group(1)), "maximum": number(between.group(2))}
+        return {"minimum": 0} if NON_NEGATIVE.search(text) else {}
+    return {}
+
+
+def number(text: str) -> int:
+    return int(text.replace(",", ""))
 
 
 def needed_state(text: str) -> tuple[str, ...]:

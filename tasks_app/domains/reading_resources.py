@@ -32,6 +32,7 @@ class Place:
     parents: tuple[tuple[str, str], ...]
     own: str
     segment: str
+    resource_name: bool = False  # the own key is a whole resource name ("{+name}"), its parents are in it
 
 
 @dataclass(slots=True)
@@ -59,12 +60,12 @@ def place(path: str) -> Place:
     for segment in segments:
         param = PATH_PARAM.fullmatch(segment)
         if param:
-            pairs.append((last_word, param.group(1)))
+            pairs.append(("" if segment[1] in "+/" else last_word, param.group(1)))
         else:
             last_word = segment
     ends_with_param = bool(segments) and bool(PATH_PARAM.fullmatch(segments[-1]))
     own = pairs.pop()[1] if ends_with_param and pairs else ""
-    return Place(tuple(pairs), own, last_word)
+    return Place(tuple(pairs), own, last_word, bool(own) and segments[-1][1] in "+/")
 
 
 def verb_words(tool: Tool) -> tuple[str, ...]:

@@ -15,7 +15,9 @@ from tasks_app.domains import reading_words as lexicon
 from tasks_app.domains.model import Attr, Effect, Entity
 from tasks_app.domains.reading_effects import EXCEPT_TYPES, Context, Reader, server_values, shown
 from tasks_app.domains.reading_filters import orders
+from tasks_app.domains.reading_members import accept, caller, members
 from tasks_app.domains.reading_resources import LIST_VERBS, is_list
+from tasks_app.tools import Tool
 
 PLUMBING_VERBS = {
     "watch": "pushes notifications to a channel; nothing a later read shows",
@@ -30,25 +32,21 @@ PLUMBING_VERBS = {
 PLUMBING_NOUNS = {
     "operations": "server-side operations",
     "media": "bytes of files",
-    "channels": "notification channels",
     "token": "tokens",
 }
-REMOVING = re.compile(r"removing it and adding the (?:\w+ )*?(\w+) to the (\w+) or (\w+)", re.I)
-ONLY_OWNER = re.compile(
-    r"[Oo]nly the (\w+) that owns|only be called by the (\w+) that owns|[Oo]nly the invited (\w+) may"
-)
 ALL_OF = re.compile(r"deletes all (\w+) associated with (?:the )?(?:primary )?(\w+)", re.I)
 ONLY_PRIMARY = re.compile(r"\bprimary \w+\b", re.I)
 ONLY_TRUE = re.compile(r"only true is accepted")
-TYPED = re.compile(r"with a `(\w+)` of `(\w+)`")
 
 
-def plumbing(context_tool: Any) -> str:
+def plumbing(tool: Tool) -> str:
     """Why a method is plumbing, or ""."""
-    verb = lexicon.words(context_tool.verb)
+    verb = lexicon.words(tool.verb)
+    if "iam" in verb:
+        return "plumbing: access policies of a cloud platform"
     if verb[0] in PLUMBING_VERBS and not (verb[0] == "test" and len(verb) == 1):
         return PLUMBING_VERBS[verb[0]]
-    for noun in context_tool.resource[-1:]:
+    for noun in tool.resource[-1:]:
         if noun in PLUMBING_NOUNS:
             return f"plumbing: {PLUMBING_NOUNS[noun]}"
     return ""
@@ -129,26 +127,6 @@ def _expand(context: Context) -> Effect | None:
     )
 
 
-def _accept(context: Context) -> Effect | None:
-    """A row that goes, and becomes a membership: "removing it and adding the invited user to the teachers or students"."""
-    said = REMOVING.search(context.tool.description)
-    if not said:
-        return None
-    plurals = {entity.plural: entity for entity in context.world.entities if entity.kind == "table"}
-    members = [plurals[noun] for noun in (said.group(2), said.group(3)) if noun in plurals]
-    by = next((a for a in context.entity.attrs if a.enum and any(_names(v, m) for v in a.enum for m in members)), None)
-    if not members or by is None:
-        return None
-    targets = {value: member.name for value in by.enum for member in members if _names(value, member)}
-    ours = {a.column for a in context.entity.attrs}
-    copy = {column: column for column in members[0].key if column in ours}
-    return Effect("link", {"by": by.column, "targets": targets, "copy": copy, "consume": True, **_caller(context)})
-
-
-def _names(value: str, entity: Entity) -> bool:
-    return lexicon.words(value) == lexicon.words(entity.noun)
-
-
 def _transition(context: Context) -> Effect | None:
     """A verb whose whole participle is a state of the entity."""
     for attr in context.entity.attrs:
@@ -163,20 +141,13 @@ def _transition(context: Context) -> Effect | None:
                 "from": [s for s in dict.fromkeys(states) if s],
             }
             return Effect(
-                "transition", {**detail, "set": server_values(context.entity, insert=False), **_caller(context)}
+                "transition", {**detail, "set": server_values(context.entity, insert=False), **caller(context)}
             )
     return None
 
 
 def _state(attr: Attr, word: str) -> str:
     return next((v for v in attr.enum if v == word or lexicon.words(v) == tuple(word.split())), "")
-
-
-def _caller(context: Context) -> dict[str, Any]:
-    """Who alone may call it, as documented; a hint for the compiler."""
-    said = ONLY_OWNER.search(context.tool.description)
-    column = next((a.column for a in context.entity.attrs if a.column == "user_id"), "")
-    return {"caller": column} if said and column else {}
 
 
 def _flag(context: Context) -> Effect | None:
@@ -277,95 +248,6 @@ def _clear(context: Context) -> Effect | None:
     )
 
 
-def _members(context: Context) -> Effect | None:
-    """addX / removeX lists of a request, over a part of ids or a list column of that noun."""
-    if context.verb[0] not in ("modify", "add", "remove", "set", "batch"):
-        return None
-    found = dict(_listed(context, {"$ref": context.tool.request}, ""))
-    for part in (e for e in context.world.entities if e.part_of == context.entity.name):
-        noun = lexicon.stem(part.own_key)
-        add, remove = (
-            next((p for p, (way, stem) in found.items() if way == w and stem == noun), "") for w in ("add", "remove")
-        )
-        if add or remove:
-            gate = _gate(context)
-            return Effect(
-                "link",
-                {
-                    "part": part.name,
-                    "column": part.own_key,
-                    "add": add,
-                    "remove": remove,
-                    **gate,
-                    "set": server_values(context.entity, insert=False),
-                },
-            )
-    for attr in context.entity.attrs:
-        ways = {
-            way: p
-            for p, (way, stem) in found.items()
-            if attr.kind == "json" and lexicon.stem(attr.path.rsplit(".", 1)[-1]) == stem
-        }
-        if ways:
-            only = TYPED.search(context.tool.description)
-            typed = next(
-                (
-                    a.column
-                    for a in context.entity.attrs
-                    if only and only.group(2) in a.enum and a.column.endswith(lexicon.column_name(only.group(1)))
-                ),
-                "",
-            )
-            kept = {"only": {"column": typed, "value": only.group(2)}} if only and typed else {}
-            if set(ways) == {"add"}:
-                return Effect(
-                    "append",
-                    {
-                        "column": attr.column,
-                        "param": ways["add"],
-                        **kept,
-                        "set": server_values(context.entity, insert=False),
-                    },
-                )
-            return Effect(
-                "link",
-                {
-                    "column": attr.column,
-                    "add": ways.get("add", ""),
-                    "remove": ways.get("remove", ""),
-                    "set": server_values(context.entity, insert=False),
-                },
-            )
-    return None
-
-
-def _listed(context: Context, schema: dict[str, Any], prefix: str) -> list[tuple[str, tuple[str, tuple[str, ...]]]]:
-    result = []
-    for name, value in context.schemas.properties(schema).items():
-        words = lexicon.words(name)
-        if value.get("type") == "array" and words[0] in ("add", "remove") and len(words) > 1:
-            result.append((prefix + name, (words[0], lexicon.stem(name)[1:])))
-        elif context.schemas.properties(value) and not prefix:
-            result += _listed(context, dict(value), name + ".")
-    return result
-
-
-def _gate(context: Context) -> dict[str, Any]:
-    """A mode among the request's fields that says whether the members count: assigneeMode is INDIVIDUAL_STUDENTS."""
-    for name, value in context.schemas.properties({"$ref": context.tool.request}).items():
-        attr = next((a for a in context.entity.attrs if a.path == name and a.enum), None)
-        said = re.search(
-            r"only when `\w+` is `([A-Z_]+)`",
-            " ".join(
-                str(v.get("description", ""))
-                for v in context.schemas.properties({"$ref": context.tool.request}).values()
-            ),
-        )
-        if attr and said and value:
-            return {"mode": {"param": name, "column": attr.column, "with_members": said.group(1)}}
-    return {}
-
-
 def _new_value(context: Context) -> Effect | None:
     """transferOwnership(newDataOwner): a parameter "new…" for a column of the rest of its name."""
     for param in context.params:
@@ -403,10 +285,10 @@ def _copy(context: Context) -> Effect | None:
 READERS: tuple[Reader, ...] = (
     _busy,
     _expand,
-    _accept,
+    accept,
     _clear,
     _move,
-    _members,
+    members,
     _new_value,
     _quick_add,
     _import,

@@ -14,17 +14,17 @@ from tasks_app.domains.model import Attr, DomainModel, Entity
 from tasks_app.environments.compile_schema import foreign_keys, in_order, twins
 from tasks_app.environments.compile_tools import source_of
 from tasks_app.environments.compile_writes import id_style
-from tasks_app.environments.runtime import files, filling, picking, plants, pools, population, settling
+from tasks_app.environments.runtime import columns, files, filling, picking, plants, pools, population, settling
 
 # How many rows of a kind there are beside the others; what is not named gets by its depth.
 WEIGHTS: dict[str, float] = {
-    "UserProfile": 34, "Person": 24, "Course": 4, "Calendar": 6, "CalendarListEntry": 5, "Student": 34, "Teacher": 4,
+    "UserProfile": 34, "Person": 24, "Course": 4, "Calendar": 6, "CalendarListEntry": 3, "Student": 34, "Teacher": 4,
     "CourseWork": 22, "StudentSubmission": 110, "Topic": 8, "Announcement": 11, "CourseWorkMaterial": 7, "Invitation": 4,
     "Guardian": 7, "GuardianInvitation": 5, "StudentGroup": 3, "StudentGroupMember": 9, "CourseAlias": 2, "Rubric": 2,
     "Criterion": 5, "Level": 12, "GradingPeriodSettings": 1, "GradingPeriod": 2, "AddOnAttachment": 2,
-    "AddOnAttachmentStudentSubmission": 3, "AnnouncementStudent": 2, "CourseWorkStudent": 3,
+    "AddOnAttachmentStudentSubmission": 0, "AnnouncementStudent": 2, "CourseWorkStudent": 3,
     "CourseWorkMaterialStudent": 1, "Event": 74, "EventAttendee": 120, "EventReminder": 5, "EventAttachment": 4,
-    "EventLabel": 4, "AclRule": 12, "Setting": 0, "CalendarNotification": 3, "CalendarListEntryDefaultReminder": 4,
+    "EventLabel": 4, "AclRule": 12, "Setting": 0, "CalendarNotification": 0, "CalendarListEntryDefaultReminder": 4,
 }
 # Values of an enum by how common they are; those not named are rare, UNSPECIFIED ones are never used.
 COMMON: dict[str, float] = {
@@ -90,6 +90,7 @@ RULES: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
     ("EventLabel", "name", ("pool", ["Focus", "Travel", "Customer", "Internal", "Personal"], 0)),
     (".*Reminder", "minutes", ("pool", [5, 10, 15, 30, 60, 1440], 0)),
     ("AclRule", "id", ("acl",)),
+    ("AclRule", "scope_type", ("enum", {"user": 1})),
     ("Course|CourseWork|CourseWorkMaterial|Announcement|StudentSubmission", "alternate_link",
      ("link", "https://classroom.google.com/c/")),
     ("Event", "html_link", ("link", "https://www.google.com/calendar/event?eid=")),
@@ -103,8 +104,8 @@ _SPECIAL = re.compile(r"birthday_|focus_time|out_of_office|working_location|disp
 
 
 def compile_populate(model: DomainModel) -> str:
-    head = source_of(pools, filling, picking, files, settling, plants, population)
-    tables = [_table(entity, model) for entity in in_order(model)]
+    head = source_of(pools, filling, picking, files, settling, plants, columns, population)
+    tables = _after_what_they_need([_table(entity, model) for entity in in_order(model)])
     intro = (
         f'"""Rows and files of {model.title or model.name}, generated from {model.source}. Standard library and numpy.\n\n'
         "populate(connection, workspace, seed=, rows=, files=, directives=): deterministic, exactly that many rows and\n"
@@ -120,6 +121,23 @@ def populate(connection, workspace, *, seed, rows, files, directives):
     Population(TABLES, USER, seed, directives).fill(connection, workspace, rows, files)
 '''
     return intro + head + "\n\n\n" + data + call
+
+
+def _after_what_they_need(tables: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What a row points at is made before it, and who belongs to a course before what its members do.
+
+    Raises ValueError for tables that need each other.
+    """
+    done: list[dict[str, Any]] = []
+    left = list(tables)
+    while left:
+        waiting = {table["table"] for table in left}
+        ready = next((t for t in left if not waiting & ({k["table"] for k in t["links"]} | {k["members"] for k in t["links"]})), None)
+        if ready is None:
+            raise ValueError(f"these tables need each other: {', '.join(sorted(waiting))}")
+        done.append(ready)
+        left.remove(ready)
+    return done
 
 
 def _user(model: DomainModel) -> dict[str, Any]:
@@ -151,17 +169,32 @@ def _table(entity: Entity, model: DomainModel) -> dict[str, Any]:
     links = _links(entity, model)
     taken = {column for link in links for column in link["columns"]}
     copies = {attr.column: (source.table, column, key) for e, attr, source, column, key in twins(model) if e is entity}
-    columns = []
+    made = []
     for attr in entity.attrs:
         if attr.column not in taken:
-            columns.append({"column": attr.column, "nulls": not (attr.required or attr.column in entity.key),
+            made.append({"column": attr.column, "nulls": not (attr.required or attr.column in entity.key),
                             "kind": attr.kind, "default": _default(attr),
                             "fill": ("twin", *copies[attr.column]) if attr.column in copies else _fill(attr, entity, model)})
     return {
         "table": entity.table, "entity": entity.name, "key": list(entity.key), "own": entity.own_key,
         "weight": WEIGHTS.get(entity.name, 3.0 * (1 + len(entity.parents))), "natural": list(entity.natural_keys),
-        "part_of": entity.part_of, "order": [a.column for a in entity.attrs], "links": links, "columns": columns,
+        "part_of": entity.part_of, "order": [a.column for a in entity.attrs], "links": links, "columns": made,
+        "unique": _unique(entity, made), "distinct": _distinct(entity),
     }
+
+
+def _unique(entity: Entity, columns: list[dict[str, Any]]) -> list[str]:
+    """Columns that must differ from row to row and are not ids of our own making."""
+    if {"scope_type", "scope_value"} <= {a.column for a in entity.attrs}:
+        return [*(c for c in entity.key if c != entity.own_key), "scope_value"]
+    own = next((c for c in columns if c["column"] == entity.own_key), None)
+    return [] if own is not None and own["fill"][0] in ("id", "alias", "url", "email") else list(entity.key)
+
+
+def _distinct(entity: Entity) -> list[str]:
+    if entity.name in ("Person", "UserProfile"):
+        return [c for c in ("email", "email_address") if c in {a.column for a in entity.attrs}]
+    return [] if entity.kind == "part" or entity.name in ("Event", "CalendarListEntry") else list(entity.natural_keys)
 
 
 def _links(entity: Entity, model: DomainModel) -> list[dict[str, Any]]:
@@ -181,17 +214,19 @@ def _links(entity: Entity, model: DomainModel) -> list[dict[str, Any]]:
         owns = attr.required or attr.column in entity.key
         links.append({"table": target.table, "columns": [attr.column], "target": [reference.column], "owns": owns,
                       "null": 0.0, "members": "", "soft": True})
-    for reference in entity.parents:  # one of several entities may be meant: the first that can be named
+    for reference in sorted(entity.parents, key=lambda p: -WEIGHTS.get(p.entity, 0)):  # one of several: the commonest
         if reference.column not in {c for link in links for c in link["columns"]} and reference.column in entity.key:
             target = model.entity(reference.entity)
             columns = [c if c != target.own_key else reference.column for c in target.key]
             links.insert(0, {"table": target.table, "columns": columns, "target": list(target.key), "owns": True,
-                             "null": 0.0, "members": ""})
+                             "null": 0.0, "members": "", "soft": True})
     return links
 
 
 def _members(entity: Entity, target: Entity, column: str, model: DomainModel) -> str:
     """The table that says which of the target belong to this row's parent (the students of its course)."""
+    if len(entity.key) == 2 and column == entity.own_key:
+        return ""
     wanted = "Teacher" if re.search(r"creator|owner|teacher", column) else "Student"
     found = [
         e for e in model.entities
@@ -222,6 +257,8 @@ def _fill(attr: Attr, entity: Entity, model: DomainModel) -> tuple[Any, ...]:
     if attr.kind == "timestamp":
         return (("created",) if attr.column.startswith("creat") else
                 ("updated",) if attr.column.startswith("update") else ("null",))
+    if attr.default is not None and attr.kind != "json":
+        return ("default",)
     if attr.column == "display_name" or attr.column.endswith("_display_name"):
         return ("name_of",)
     return ("required_text",) if attr.required and attr.kind == "text" else ("null",)

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
-from tasks_app.domains.model import DomainModel, Op
+from tasks_app.domains.model import DomainModel, Entity, Op, to_json
 from tasks_app.environments import compile_calendar, compile_reads, compile_verbs, compile_writes
-from tasks_app.environments.compile_documents import compile_documents, compile_parts
+from tasks_app.environments.compile_documents import compile_documents, compile_parts, parts_of
 from tasks_app.environments.compile_schema import tables
 from tasks_app.environments.runtime import recurrence, toolkit
 
@@ -41,7 +41,7 @@ def source_of(*modules: ModuleType) -> str:
     for module in modules:
         text = inspect.getsource(module)
         tree = ast.parse(text)
-        cut = set()
+        cut: set[int] = set()
         for node in tree.body:
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 cut.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
@@ -62,20 +62,48 @@ def _plain(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
         yield from (f"from {node.module} import {a.name}" for a in node.names)
 
 
-def parameters_of(op: Op) -> dict[str, Any]:
-    """JSON Schema of a tool's arguments; a page token may also be null, so that a first page needs no special case."""
+def parameters_of(op: Op, model: DomainModel) -> dict[str, Any]:
+    """JSON Schema of a tool's arguments.
+
+    A page token may also be null, so that a first page needs no special case. Values that only the prose names
+    ("confirmed", "tentative") and that the column is checked for stand in the schema too.
+    """
     properties: dict[str, Any] = {}
     for param in op.params:
-        schema = dict(param.schema)
+        schema = json.loads(json.dumps(to_json(param.schema)))
         if param.description and "description" not in schema:
             schema["description"] = param.description
         if op.paging and param.name == op.paging.token_param:
             schema["type"] = ["string", "null"]
         properties[param.name] = schema
+    body = {p.name: properties[p.name] for p in op.params if p.where == "body"}
+    if op.writes and body and op.effect.kind != "free_busy":
+        _say_values(model.entity(op.entity), model, {"properties": body})
     return {
         "type": "object", "properties": properties, "additionalProperties": False,
         "required": [p.name for p in op.params if p.required],
     }
+
+
+def _say_values(entity: Entity, model: DomainModel, schema: dict[str, Any]) -> None:
+    """Put the values of the columns' CHECKs where the schema describes them, parts included."""
+    for attr in entity.attrs:
+        place = _place_of(schema, attr.path) if attr.enum and not set(attr.path) & set("+|") else None
+        if place is not None and place.get("type") == "string":
+            place["enum"] = list(attr.enum)
+    for part in parts_of(entity, model):
+        place = _place_of(schema, part.part_path)
+        if place is not None and isinstance(place.get("items"), dict):
+            _say_values(part, model, place["items"])
+
+
+def _place_of(schema: dict[str, Any], path: str) -> dict[str, Any] | None:
+    for part in path.split("."):
+        inner = schema.get("properties", {}).get(part)
+        if not isinstance(inner, dict):
+            return None
+        schema = inner
+    return schema
 
 
 def without_prose(schema: Any) -> Any:
@@ -103,12 +131,10 @@ def body_of(op: Op, model: DomainModel) -> Iterator[str]:
 def compile_tool(op: Op, model: DomainModel) -> str:
     summary = re.sub(r"\s+", " ", op.description).replace("\\", "\\\\").replace('"""', "'''").strip() or op.method
     doc = textwrap.fill(summary, 110, subsequent_indent="    ")
-    schema = json.dumps(without_prose(parameters_of(op)), ensure_ascii=False)
     lines = [
         f"@tool({json.dumps(op.tool)}, SCHEMAS[{json.dumps(op.tool)}]{', writes=True' if op.writes else ''})",
         f"def {op.tool}(db, args):", f'    """{doc}', f"    ({op.method})", '    """',
     ]
-    del schema
     lines.extend(f"    {line}" for line in body_of(op, model))
     return "\n".join(lines)
 
@@ -118,7 +144,7 @@ def compile_tools(model: DomainModel) -> str:
     recurring = any(compile_calendar.recurring_names(e) for e in tables(model))
     head = source_of(toolkit, recurrence) if recurring else source_of(toolkit)
     schemas = ",\n".join(
-        f"    {json.dumps(op.tool)}: {_python(without_prose(parameters_of(op)))}" for op in model.ops)
+        f"    {json.dumps(op.tool)}: {_python(without_prose(parameters_of(op, model)))}" for op in model.ops)
     names = "\n".join(filter(None, (compile_calendar.names_constant(e) for e in tables(model))))
     intro = (
         f'"""Tools of {model.title or model.name}, generated from {model.source}. Standard library only.\n\n'

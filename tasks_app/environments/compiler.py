@@ -39,7 +39,7 @@ def _json(value: Any) -> str:
 
 def _environment(model: DomainModel) -> dict[str, Any]:
     tools = [
-        {"name": op.tool, "method": op.method, "description": op.description, "parameters": parameters_of(op),
+        {"name": op.tool, "method": op.method, "description": op.description, "parameters": parameters_of(op, model),
          "returns": to_json(op.returns), "writes": op.writes}
         for op in model.ops
     ]

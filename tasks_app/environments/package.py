@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-import sys
 import tempfile
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -75,7 +74,6 @@ class EnvironmentPackage:
             module = ModuleType(f"{self.model.name}_{name}")
             module.__file__ = str(self.folder / f"{name}.py")
             source = (self.folder / f"{name}.py").read_text()
-            sys.modules[f"{module.__name__}_{self.digest[:12]}"] = module
             exec(compile(source, module.__file__, "exec"), module.__dict__)
             _modules[key] = module
         return _modules[key]

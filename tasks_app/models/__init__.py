@@ -6,6 +6,16 @@ from tasks_app.models.jobs import JobState, LeasedJob, Regeneration
 from tasks_app.models.tasksets import TaskSet, TaskSetMember
 
 __all__ = [
-    "Domain", "Environment", "Event", "ImportReport", "JobState", "LeasedJob", "Regeneration", "Task", "TaskScale",
-    "TaskSet", "TaskSetMember", "Tool",
+    "Domain",
+    "Environment",
+    "Event",
+    "ImportReport",
+    "JobState",
+    "LeasedJob",
+    "Regeneration",
+    "Task",
+    "TaskScale",
+    "TaskSet",
+    "TaskSetMember",
+    "Tool",
 ]

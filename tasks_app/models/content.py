@@ -21,7 +21,7 @@ class Domain(models.Model):
     source = models.CharField(max_length=300)
     source_sha256 = models.CharField(max_length=64)
     licence = models.CharField(max_length=100)
-    model = models.JSONField()                       # DomainModel, read by domains.model.from_json
+    model = models.JSONField()  # DomainModel, read by domains.model.from_json
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -39,9 +39,9 @@ class Tool(models.Model):
     effect = models.CharField(max_length=40)
     entity = models.CharField(max_length=80)
     description = models.TextField(blank=True)
-    runs = models.BooleanField(default=True)         # False: left out, and `reason` says why
+    runs = models.BooleanField(default=True)  # False: left out, and `reason` says why
     reason = models.TextField(blank=True)
-    spec = models.JSONField(default=dict)            # {name, description, parameters, returns} as shown to models
+    spec = models.JSONField(default=dict)  # {name, description, parameters, returns} as shown to models
 
     class Meta:
         ordering = ["domain", "name"]
@@ -54,7 +54,7 @@ class Tool(models.Model):
 class Environment(models.Model):
     digest = models.CharField(max_length=64, unique=True)
     domain = models.ForeignKey(Domain, on_delete=models.CASCADE, related_name="environments")
-    folder = models.CharField(max_length=300)        # relative to DATA_DIR
+    folder = models.CharField(max_length=300)  # relative to DATA_DIR
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:
@@ -81,7 +81,11 @@ class TaskStatus(models.TextChoices):
 
 
 FILTERS = {
-    "domain": "domain__slug", "tier": "tier", "status": "status", "split": "split", "outcome": "outcome_kind",
+    "domain": "domain__slug",
+    "tier": "tier",
+    "status": "status",
+    "split": "split",
+    "outcome": "outcome_kind",
     "tree": "plan_tree",
 }
 
@@ -133,12 +137,14 @@ class Task(models.Model):
     split = models.CharField(max_length=5, choices=[("train", "train"), ("test", "test")])
     status = models.CharField(max_length=10, choices=TaskStatus.choices, default=TaskStatus.UNPROVEN)
     operators = models.JSONField(default=list)
-    operator_words = models.CharField(max_length=500, blank=True, editable=False)   # "|filter|join|": what lists filter on
+    operator_words = models.CharField(
+        max_length=500, blank=True, editable=False
+    )  # "|filter|join|": what lists filter on
     depth = models.PositiveSmallIntegerField()
     outcome_kind = models.CharField(max_length=20)
-    folder = models.CharField(max_length=300)        # relative to DATA_DIR; the files are the truth
+    folder = models.CharField(max_length=300)  # relative to DATA_DIR; the files are the truth
     instruction = models.TextField()
-    checks = models.JSONField(default=dict)          # gates: reference by scale, probes with criteria, fresh seed
+    checks = models.JSONField(default=dict)  # gates: reference by scale, probes with criteria, fresh seed
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -172,9 +178,9 @@ class TaskScale(models.Model):
     database_bytes = models.PositiveIntegerField(null=True)
     tokens = models.PositiveIntegerField(null=True)  # of what the reference's reads return
     calls = models.PositiveIntegerField(null=True)
-    seconds = models.FloatField(null=True)           # what growing and proving took
+    seconds = models.FloatField(null=True)  # what growing and proving took
     state_digest = models.CharField(max_length=64, blank=True)
-    proof = models.JSONField(default=list)           # [{rule, name, held, detail}]
+    proof = models.JSONField(default=list)  # [{rule, name, held, detail}]
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

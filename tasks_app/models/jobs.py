@@ -47,8 +47,8 @@ class LeasedJob(models.Model):
     lease_until = models.DateTimeField(null=True)
     cancel_asked = models.BooleanField(default=False)
     worker = models.CharField(max_length=120, blank=True)
-    error = models.TextField(blank=True)             # what, where, what to do
-    progress = models.FloatField(default=0.0)        # 0 … 1
+    error = models.TextField(blank=True)  # what, where, what to do
+    progress = models.FloatField(default=0.0)  # 0 … 1
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
     started_at = models.DateTimeField(null=True)
@@ -63,9 +63,17 @@ class LeasedJob(models.Model):
         """Take the job if it is free (queued, or its lease ran out). Returns False when somebody else has it."""
         now = timezone.now()
         free = Q(state=JobState.QUEUED) | Q(state=JobState.RUNNING, lease_until__lt=now)
-        taken = type(self).objects.filter(free, pk=self.pk, fence=self.fence).update(
-            state=JobState.RUNNING, fence=F("fence") + 1, attempts=F("attempts") + 1, worker=worker,
-            lease_until=now + LEASE, started_at=now,
+        taken = (
+            type(self)
+            .objects.filter(free, pk=self.pk, fence=self.fence)
+            .update(
+                state=JobState.RUNNING,
+                fence=F("fence") + 1,
+                attempts=F("attempts") + 1,
+                worker=worker,
+                lease_until=now + LEASE,
+                started_at=now,
+            )
         )
         if taken:
             self.refresh_from_db()
@@ -98,13 +106,14 @@ class Regeneration(LeasedJob):
     rows = models.PositiveIntegerField()
     files = models.PositiveIntegerField()
     scale = models.ForeignKey("tasks_app.TaskScale", null=True, on_delete=models.SET_NULL, related_name="+")
-    proof = models.JSONField(default=list)           # [{rule, name, held, detail}], also when a rule did not hold
+    proof = models.JSONField(default=list)  # [{rule, name, held, detail}], also when a rule did not hold
 
     class Meta:
         ordering = ["-created_at"]
         constraints = [
             models.UniqueConstraint(
-                fields=["task", "rows", "files"], condition=Q(state__in=["queued", "running"]),
+                fields=["task", "rows", "files"],
+                condition=Q(state__in=["queued", "running"]),
                 name="one_live_regeneration_per_size",
             ),
         ]

@@ -11,9 +11,11 @@ class TaskSet(models.Model):
     name = models.CharField(max_length=120)
     version = models.PositiveIntegerField(default=1)
     description = models.TextField(blank=True)
-    digest = models.CharField(max_length=64, blank=True)      # sha256 over the sorted task keys; "" until frozen
+    digest = models.CharField(max_length=64, blank=True)  # sha256 over the sorted task keys; "" until frozen
     frozen_at = models.DateTimeField(null=True, blank=True, editable=False)
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     tasks = models.ManyToManyField("tasks_app.Task", through="TaskSetMember", related_name="task_sets")
 

@@ -1,4 +1,4 @@
-"""Plan: what is wanted, as plain data. Relations and expressions are nested tuples, so that changing one is a tree walk.
+"""Plan: what is wanted, as plain data. Relations and expressions are nested tuples: changing one is a tree walk.
 
     Rel   ("scan", entity, alias)                        all rows; columns are "alias.column"
           ("file", path, alias, ((header, kind), …))     a CSV of the workspace; columns are "alias.header"
@@ -8,7 +8,8 @@
           ("group", rel, (column, …), ((name, agg, expr | None), …))   agg: count sum min max avg count_distinct
           ("top", rel, ((column, "asc" | "desc"), …), n)               the keys must order totally
           ("use", let, alias)                            a let again. alias "" keeps the names of its columns;
-                                                         with alias "x" each "a.b" (or "b") is called "x.b"
+                                                         with alias "x" each "a.b" (or "b") is called "x.b",
+                                                         the last column of one name wins
     Expr  ("col", name) ("lit", value) ("param", name) ("cmp", op, a, b) with op in = != < <= > >=
           ("and", e, …) ("or", e, …) ("not", e) ("in", e, (value, …)) ("null", e)
           ("op", "+" | "-" | "*" | "/", a, b) ("case", ((condition, value), …), otherwise) ("fn", name, arg, …)
@@ -86,13 +87,13 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Trap:
-    """One honest mistake: the whole Plan as someone would carry it out who falls for it (or an option of the program)."""
+    """One honest mistake: the whole Plan as somebody carries it out who falls for it (or an option of the program)."""
 
     name: str
-    kind: str                   # dropped_condition · boundary · neighbour · first_page · default_filter · over_reach · …
-    says: str                   # one sentence for people
+    kind: str  # dropped_condition · boundary · neighbour · first_page · default_filter · over_reach · …
+    says: str  # one sentence for people
     plan: Plan | None = None
-    option: str = ""            # "first_page", "no_effects", "twice", …: where the Plan is the same, the program differs
+    option: str = ""  # "first_page", "no_effects", "twice", …: where the Plan is the same, the program differs
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,7 @@ class Plan:
 
 
 # Constructors: nested tuples with less noise.
+
 
 def scan(entity: str, alias: str) -> Rel:
     return ("scan", entity, alias)
@@ -164,6 +166,9 @@ def eq(a: str, b: str | Expr) -> Expr:
 
 
 def both(*conditions: Expr) -> Expr:
+    """All of them; of none, true (so that `join` without a condition pairs each with each)."""
+    if not conditions:
+        return ("lit", True)
     return conditions[0] if len(conditions) == 1 else ("and", *conditions)
 
 
@@ -172,6 +177,7 @@ def fn(name: str, *arguments: Expr) -> Expr:
 
 
 # Walks: what the other modules of this room build on.
+
 
 def inner(rel: Rel) -> tuple[Rel, ...]:
     """The relations that a relation is made of."""
@@ -241,6 +247,7 @@ def roots(plan: Plan) -> Iterator[Rel]:
 
 # JSON: lists for tuples on the way out, tuples for lists on the way in.
 
+
 def to_json(value: Any) -> Json:
     if is_dataclass(value) and not isinstance(value, type):
         return {f.name: to_json(getattr(value, f.name)) for f in fields(value)}
@@ -265,12 +272,14 @@ def from_json(row: Json) -> Plan:
     try:
         plain = frozen(row)
         traps = tuple(Trap(**{**t, "plan": from_json(t["plan"]) if t.get("plan") else None}) for t in plain["traps"])
-        return Plan(**{
-            **plain,
-            "effects": tuple(Effect(**e) for e in plain["effects"]),
-            "files": tuple(FileReport(**f) for f in plain["files"]),
-            "answers": tuple(Answer(**a) for a in plain["answers"]),
-            "traps": traps,
-        })
+        return Plan(
+            **{
+                **plain,
+                "effects": tuple(Effect(**e) for e in plain["effects"]),
+                "files": tuple(FileReport(**f) for f in plain["files"]),
+                "answers": tuple(Answer(**a) for a in plain["answers"]),
+                "traps": traps,
+            }
+        )
     except (KeyError, TypeError) as error:
         raise PlanError(f"malformed plan: {error}") from error

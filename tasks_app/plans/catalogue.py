@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
 from random import Random
 
-from tasks_app.plans import (  # noqa: F401  (imported to register)
-    motifs_courses, motifs_marks, motifs_meetings, motifs_people, motifs_rooms, motifs_sharing, motifs_work,
-    primers_office, primers_school,
-)
 from tasks_app.plans.drafts import MOTIFS, PRIMERS, Motif
 
-__all__ = ["domain_of", "motif", "motifs", "primers"]
+MODULES = (
+    "motifs_calendars", "motifs_clashes", "motifs_courses", "motifs_enrolment", "motifs_families", "motifs_guests",
+    "motifs_handing_in", "motifs_marks", "motifs_meetings", "motifs_planning", "motifs_rooms", "motifs_sharing",
+    "motifs_standing", "primers_office_meetings", "primers_office_questions", "primers_office_sharing",
+    "primers_school_courses", "primers_school_questions", "primers_school_work",
+)
+for _module in MODULES:
+    import_module(f"tasks_app.plans.{_module}")
 
 
 def motifs() -> tuple[str, ...]:

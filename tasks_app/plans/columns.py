@@ -13,8 +13,14 @@ from tasks_app.domains.model import DomainModel, Kind
 from tasks_app.plans.algebra import Expr, Plan, PlanError, Rel
 
 FAMILY = {
-    "integer": "number", "real": "number", "boolean": "boolean", "text": "text", "timestamp": "text", "date": "text",
-    "json": "json", "null": "null",
+    "integer": "number",
+    "real": "number",
+    "boolean": "boolean",
+    "text": "text",
+    "timestamp": "text",
+    "date": "text",
+    "json": "json",
+    "null": "null",
 }
 FUNCTIONS: Mapping[str, tuple[tuple[str, ...], Kind]] = {
     # name: families of the arguments ("*" after the last repeats it), kind of the value
@@ -40,9 +46,9 @@ AGGREGATES = ("count", "sum", "min", "max", "avg", "count_distinct")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    kind: str                   # of DomainModel, or "null" for the literal
+    kind: str  # of DomainModel, or "null" for the literal
     nullable: bool
-    entity: str = ""            # of the model, where the column is an attribute of a scan
+    entity: str = ""  # of the model, where the column is an attribute of a scan
     column: str = ""
 
 
@@ -65,12 +71,8 @@ class Scope:
 
     def _columns(self, rel: Rel) -> dict[str, Column]:
         match rel:
-            case ("scan", entity, alias):
-                return self._scan(entity, alias)
-            case ("file", _, alias, columns):
-                return {f"{alias}.{header}": Column(kind, True) for header, kind in columns}
-            case ("use", let, alias):
-                return self._use(let, alias)
+            case ("scan" | "file" | "use", _, *_):
+                return self._source(rel)
             case ("where", below, condition):
                 columns = self.columns(below)
                 self.want(condition, columns, "boolean", "where")
@@ -78,24 +80,37 @@ class Scope:
             case ("join" | "left" | "semi" | "anti" as how, left, right, condition):
                 return self._pair(how, left, right, condition)
             case ("extend", below, new):
-                columns = dict(self.columns(below))
-                for name, expr in new:
-                    self._fresh(name, columns)
-                    columns[name] = self.kind(expr, self.columns(below))
-                return columns
+                return self._extended(below, new)
             case ("group", below, by, aggregates):
                 return self._group(below, by, aggregates)
             case ("top", below, order, n):
-                columns = self.columns(below)
-                for name, direction in order:
-                    self.find(name, columns)
-                    if direction not in ("asc", "desc"):
-                        raise PlanError(f"top: direction {direction!r} of {name!r} is neither asc nor desc")
-                if not isinstance(n, int) or n < 1:
-                    raise PlanError(f"top: {n!r} is no number of rows")
-                return columns
+                return self._top(below, order, n)
             case _:
                 raise PlanError(f"no relation: {rel!r:.200}")
+
+    def _source(self, rel: Rel) -> dict[str, Column]:
+        if rel[0] == "scan":
+            return self._scan(rel[1], rel[2])
+        if rel[0] == "use":
+            return self._use(rel[1], rel[2])
+        return {f"{rel[2]}.{header}": Column(kind, True) for header, kind in rel[3]}
+
+    def _extended(self, below: Rel, new: tuple[tuple[str, Expr], ...]) -> dict[str, Column]:
+        columns = dict(self.columns(below))
+        for name, expr in new:
+            self._fresh(name, columns)
+            columns[name] = self.kind(expr, self.columns(below))
+        return columns
+
+    def _top(self, below: Rel, order: tuple[tuple[str, str], ...], n: int) -> dict[str, Column]:
+        columns = self.columns(below)
+        for name, direction in order:
+            self.find(name, columns)
+            if direction not in ("asc", "desc"):
+                raise PlanError(f"top: direction {direction!r} of {name!r} is neither asc nor desc")
+        if not isinstance(n, int) or n < 1:
+            raise PlanError(f"top: {n!r} is no number of rows")
+        return columns
 
     def _scan(self, entity: str, alias: str) -> dict[str, Column]:
         try:
@@ -105,7 +120,8 @@ class Scope:
         always = {*found.key, found.own_key}
         return {
             f"{alias}.{a.column}": Column(
-                a.kind, not (a.column in always or a.kind == "boolean" or a.required), entity, a.column)
+                a.kind, not (a.column in always or a.kind == "boolean" or a.required), entity, a.column
+            )
             for a in found.attrs
         }
 
@@ -114,10 +130,7 @@ class Scope:
         if let not in names:
             raise PlanError(f"no let {let!r}; there are {names}")
         columns = self.columns(self.plan.lets[let])
-        out = {renamed(name, alias): column for name, column in columns.items()}
-        if len(out) < len(columns):
-            raise PlanError(f"use of {let!r} as {alias!r}: two columns would have one name, of {list(columns)}")
-        return out
+        return {renamed(name, alias): column for name, column in columns.items()}
 
     def _pair(self, how: str, left: Rel, right: Rel, condition: Expr) -> dict[str, Column]:
         a, b = self.columns(left), self.columns(right)
@@ -128,7 +141,9 @@ class Scope:
             return a
         return {**a, **({k: replace(c, nullable=True) for k, c in b.items()} if how == "left" else b)}
 
-    def _group(self, below: Rel, by: tuple[str, ...], aggregates: tuple[tuple[str, str, Expr | None], ...]) -> dict[str, Column]:
+    def _group(
+        self, below: Rel, by: tuple[str, ...], aggregates: tuple[tuple[str, str, Expr | None], ...]
+    ) -> dict[str, Column]:
         columns = self.columns(below)
         out = {name: self.find(name, columns) for name in by}
         for name, agg, expr in aggregates:
@@ -178,19 +193,6 @@ class Scope:
                 if name not in self.plan.params:
                     raise PlanError(f"no parameter {name!r}; there are {sorted(self.plan.params)}")
                 return literal(self.plan.params[name])
-            case ("and" | "or" | "not" as word, *parts):
-                for part in parts:
-                    self.want(part, columns, "boolean", word)
-                return Column("boolean", False)
-            case ("cmp", op, a, b):
-                return self._comparison(op, a, b, columns)
-            case ("in", a, values):
-                for value in values:
-                    self._comparison("=", a, ("lit", value), columns)
-                return Column("boolean", False)
-            case ("null", a):
-                self.kind(a, columns)
-                return Column("boolean", False)
             case ("op", op, a, b):
                 return self._arithmetic(op, a, b, columns)
             case ("case", pairs, otherwise):
@@ -198,15 +200,30 @@ class Scope:
             case ("fn", name, *arguments):
                 return self._function(name, tuple(arguments), columns)
             case _:
-                raise PlanError(f"no expression: {expr!r:.200}")
+                return self._condition(expr, columns)
 
-    def _comparison(self, op: str, a: Expr, b: Expr, columns: Mapping[str, Column]) -> Column:
+    def _condition(self, expr: Expr, columns: Mapping[str, Column]) -> Column:
+        match expr:
+            case ("and" | "or" | "not" as word, *parts):
+                for part in parts:
+                    self.want(part, columns, "boolean", word)
+            case ("cmp", op, a, b):
+                self._comparison(op, a, b, columns)
+            case ("in", a, values):
+                for value in values:
+                    self._comparison("=", a, ("lit", value), columns)
+            case ("null", a):
+                self.kind(a, columns)
+            case _:
+                raise PlanError(f"no expression: {expr!r:.200}")
+        return Column("boolean", False)
+
+    def _comparison(self, op: str, a: Expr, b: Expr, columns: Mapping[str, Column]) -> None:
         families = {FAMILY[self.kind(a, columns).kind], FAMILY[self.kind(b, columns).kind]} - {"null"}
         if op not in ("=", "!=", "<", "<=", ">", ">="):
             raise PlanError(f"no comparison {op!r}")
         if len(families) > 1 or "json" in families:
             raise PlanError(f"{a!r:.80} {op} {b!r:.80} compares {' with '.join(sorted(families))}")
-        return Column("boolean", False)
 
     def _arithmetic(self, op: str, a: Expr, b: Expr, columns: Mapping[str, Column]) -> Column:
         if op not in ("+", "-", "*", "/"):

@@ -16,7 +16,7 @@ from tasks_app.plans.algebra import Plan
 from tasks_app.plans.names import FAMILY_NAMES, GIVEN_NAMES
 
 Value = Any
-NOW = "2026-11-02T08:00:00Z"    # the environment's clock at the start of every episode: a Monday
+NOW = "2026-11-02T08:00:00Z"  # the environment's clock at the start of every episode: a Monday
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Draft:
     tier: Literal["task", "primer"] = "task"
     outcome_kind: Literal["done", "partly_refused", "nothing_to_do"] = "done"
     growing: bool = False
-    distractors: tuple[str, ...] = ()   # tools that look useful and are not; the rest is filled up by seed
+    distractors: tuple[str, ...] = ()  # tools that look useful and are not; the rest is filled up by seed
 
     @property
     def directives(self) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def ref(name: str, column: str = "id") -> dict[str, str]:
 
 
 def stamp(day: str, clock: str = "00:00", plus_minutes: int = 0) -> str:
-    """"2026-11-04" and "09:30" as the UTC text of a column."""
+    """ "2026-11-04" and "09:30" as the UTC text of a column."""
     when = datetime.fromisoformat(f"{day}T{clock}:00") + timedelta(minutes=plus_minutes)
     return when.strftime("%Y-%m-%dT%H:%M:%SZ")
 
@@ -107,15 +107,19 @@ PRIMERS: dict[str, Motif] = {}
 
 def motif(name: str) -> Callable[[Motif], Motif]:
     """Register a motif of the task tier under its name."""
+
     def register(make: Motif) -> Motif:
         MOTIFS[name] = make
         return make
+
     return register
 
 
 def primer(name: str) -> Callable[[Motif], Motif]:
     """Register a motif of the primer tier under its name."""
+
     def register(make: Motif) -> Motif:
         PRIMERS[name] = make
         return make
+
     return register

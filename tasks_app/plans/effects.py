@@ -24,8 +24,8 @@ class Change:
     entity: Entity
     key: Mapping[str, Expr]
     set: Mapping[str, Expr]
-    defaults: Mapping[str, Json]    # of a create: what other writable columns must hold
-    follows: bool                   # rows below are deleted, or re-keyed, along with it
+    defaults: Mapping[str, Json]  # of a create: what other writable columns must hold
+    follows: bool  # rows below are deleted, or re-keyed, along with it
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,11 @@ def criterion_names(plan: Plan, model: DomainModel) -> Names:
         if effect.kind == "transition":
             what = str(target(effect, model) or what).lower().replace("_", " ")
         effects.append(once(effect.name or f"{entity.plural or entity.name + 's'} {what}"))
-    return Names(tuple(effects), tuple(once(f"report {f.path}") for f in plan.files),
-                 tuple(once(f"answer {a.name}") for a in plan.answers))
+    return Names(
+        tuple(effects),
+        tuple(once(f"report {f.path}") for f in plan.files),
+        tuple(once(f"answer {a.name}") for a in plan.answers),
+    )
 
 
 def target(effect: Effect, model: DomainModel) -> str | None:
@@ -94,17 +97,17 @@ def key_columns(effect: Effect, model: DomainModel) -> dict[str, Expr]:
         column = next((p.column for p in op.params if p.name == name), None)
         if column is None and name in own:
             column = name                                   # the own key of a part
-        if column is None:
+        elif column is None:
             raise PlanError(f"{effect.tool} has no parameter {name!r}; it has {[p.name for p in op.params]}")
-        if op.entity != effect.entity and name != column:
+        elif op.entity != effect.entity:
             above = model.entity(op.entity)
-            column = dict((theirs, mine) for mine, theirs in links(entity, above, model)).get(column, column)
+            column = {theirs: mine for mine, theirs in links(entity, above, model)}.get(column, column)
         out[column] = expr
     return out
 
 
 def links(below: Entity, above: Entity, model: DomainModel) -> list[tuple[str, str]]:
-    """Pairs (column of `below`, key column of `above`) by which a row hangs on its parent or owner; [] if it does not."""
+    """Pairs (column of `below`, key column of `above`) by which a row hangs on its parent or owner; else []."""
     parents = {p.column for p in below.parents if p.entity == above.name}
     if not parents and below.part_of != above.name:
         return []
@@ -126,7 +129,11 @@ def _carrier(below: Entity, above: Entity, column: str, parents: set[str]) -> st
         return min(parents)
     meant = above.attr(column).references
     for attr in below.attrs:
-        same = attr.references and meant and (attr.references.entity, attr.references.column) == (meant.entity, meant.column)
+        same = (
+            attr.references
+            and meant
+            and (attr.references.entity, attr.references.column) == (meant.entity, meant.column)
+        )
         if same or (attr.column == column and column != above.own_key):
             return attr.column
     return column if below.part_of == above.name and any(a.column == column for a in below.attrs) else None

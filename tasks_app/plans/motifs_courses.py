@@ -1,12 +1,10 @@
-"""Motifs of Classroom about courses as a whole: what is old, what is still a draft, what is to be published."""
+"""Motifs of Classroom about courses as a whole: what is old, what is a draft, what is to be published."""
 
 from __future__ import annotations
 
 from random import Random
 
-from tasks_app.plans.algebra import (
-    Answer, Effect, FileReport, Plan, Rel, cmp, col, eq, file, group, join, lit, use, where,
-)
+from tasks_app.plans.algebra import Effect, FileReport, Plan, Rel, cmp, col, eq, group, join, lit, use, where
 from tasks_app.plans.drafts import Draft, motif, ref, stamp
 from tasks_app.plans.school import School
 from tasks_app.plans.scopes import course, of_course, one_of, section, trapped, wrong
@@ -21,14 +19,31 @@ def _archive(label: str, since: str, states: tuple[str, ...] = ("PUBLISHED",), a
         "classroom",
         lets={
             "course": section(label),
-            "recent": where(of_course("CourseWork", "work"), one_of("work.state", *states),
-                            cmp(">=", col("work.due_time"), lit(since))),
+            "recent": where(
+                of_course("CourseWork", "work"),
+                one_of("work.state", *states),
+                cmp(">=", col("work.due_time"), lit(since)),
+            ),
             "finished": chosen,
         },
-        effects=(Effect("update", "Course", "courses_patch", use("finished"), key={"id": col("course.id")},
-                        set={"course_state": lit("ARCHIVED")}),),
-        files=(FileReport("archived.csv", use("finished"), (("course", "course.name"), ("room", "course.room")),
-                          order=(("course.name", "asc"),)),),
+        effects=(
+            Effect(
+                "update",
+                "Course",
+                "courses_patch",
+                use("finished"),
+                key={"id": col("course.id")},
+                set={"course_state": lit("ARCHIVED")},
+            ),
+        ),
+        files=(
+            FileReport(
+                "archived.csv",
+                use("finished"),
+                (("course", "course.name"), ("room", "course.room")),
+                order=(("course.name", "asc"),),
+            ),
+        ),
     )
 
 
@@ -56,19 +71,32 @@ def archive_finished(rng: Random) -> Draft:
     instruction = say(
         rng,
         ("My course list is full of classes that ended long ago.", "The office asks us to close what is finished."),
-        ('Archive the active courses of the section "[label]" that have no published assignment due on or after '
-         "1 September 2026 (UTC).",
-         "{A draft does not keep a course open|Drafts don't keep a course open}.",
-         "List what you archived in archived.csv, with course and room, sorted by course."),
+        (
+            'Archive the active courses of the section "[label]" that have no published assignment due on or after '
+            "1 September 2026 (UTC).",
+            "{A draft does not keep a course open|Drafts don't keep a course open}.",
+            "List what you archived in archived.csv, with course and room, sorted by course.",
+        ),
         label=label,
     )
     traps = (
-        wrong("drafts", "dropped_condition", "lets a draft keep a course open", _archive(label, since, ("PUBLISHED", "DRAFT"))),
+        wrong(
+            "drafts",
+            "dropped_condition",
+            "lets a draft keep a course open",
+            _archive(label, since, ("PUBLISHED", "DRAFT")),
+        ),
         wrong("everything", "dropped_condition", "archives the whole section", _archive(label, since, alive=False)),
         wrong("day_late", "boundary", "lets the first of September slip", _archive(label, stamp("2026-09-02"))),
     )
-    return Draft("archive_finished", "classroom", "Archive what is finished", instruction,
-                 trapped(_archive(label, since), traps), school.cast)
+    return Draft(
+        "archive_finished",
+        "classroom",
+        "Archive what is finished",
+        instruction,
+        trapped(_archive(label, since), traps),
+        school.cast,
+    )
 
 
 def _clean(label: str, before: str, states: tuple[str, ...] = ("DRAFT",), state: str = "ACTIVE") -> Plan:
@@ -76,14 +104,30 @@ def _clean(label: str, before: str, states: tuple[str, ...] = ("DRAFT",), state:
         "classroom",
         lets={
             "course": section(label, state),
-            "stale": where(of_course("Announcement", "note"), one_of("note.state", *states),
-                           cmp("<", col("note.creation_time"), lit(before))),
+            "stale": where(
+                of_course("Announcement", "note"),
+                one_of("note.state", *states),
+                cmp("<", col("note.creation_time"), lit(before)),
+            ),
             "counts": group(use("stale"), ("course.name",), removed=("count", None)),
         },
-        effects=(Effect("delete", "Announcement", "announcements_delete", use("stale"),
-                        key={"courseId": col("note.course_id"), "id": col("note.id")}),),
-        files=(FileReport("cleaned.csv", use("counts"), (("course", "course.name"), ("removed", "removed")),
-                          order=(("course.name", "asc"),)),),
+        effects=(
+            Effect(
+                "delete",
+                "Announcement",
+                "announcements_delete",
+                use("stale"),
+                key={"courseId": col("note.course_id"), "id": col("note.id")},
+            ),
+        ),
+        files=(
+            FileReport(
+                "cleaned.csv",
+                use("counts"),
+                (("course", "course.name"), ("removed", "removed")),
+                order=(("course.name", "asc"),),
+            ),
+        ),
     )
 
 
@@ -95,48 +139,98 @@ def clean_drafts(rng: Random) -> Draft:
     rooms = [school.course(name, section=label) for name in names[:3]]
     old = school.course(names[3], section=label, course_state="ARCHIVED")
     before = stamp("2026-09-01")
-    texts = iter(rng.sample([f"{what} {when}" for what in ("Bring your notebooks", "Room change", "Remember the trip money",
-                                                           "Library visit", "Test coming up", "Photo day")
-                             for when in ("on Monday.", "next week.", "after the break.", "this Friday.")], 20))
+    texts = iter(
+        rng.sample(
+            [
+                f"{what} {when}"
+                for what in (
+                    "Bring your notebooks",
+                    "Room change",
+                    "Remember the trip money",
+                    "Library visit",
+                    "Test coming up",
+                    "Photo day",
+                )
+                for when in ("on Monday.", "next week.", "after the break.", "this Friday.")
+            ],
+            20,
+        )
+    )
     for place, room in enumerate(rooms):
         for clock in range(2 - place // 2):
             school.announcement(room, next(texts), state="DRAFT", creation_time=stamp("2026-05-11", f"1{clock}:00"))
         school.announcement(room, next(texts), state="PUBLISHED", creation_time=stamp("2026-05-20", "12:00"))
-        school.announcement(room, next(texts), state="DRAFT", creation_time=stamp("2026-09-01" if place == 0 else "2026-10-05"))
+        school.announcement(
+            room, next(texts), state="DRAFT", creation_time=stamp("2026-09-01" if place == 0 else "2026-10-05")
+        )
     school.announcement(old, next(texts), state="DRAFT", creation_time=stamp("2026-03-03"))
-    school.cast.grow("Announcement", 0.35, {"course_id": {"choice": [ref(room) for room in rooms]}, "state": "PUBLISHED"})
+    school.cast.grow(
+        "Announcement", 0.35, {"course_id": {"choice": [ref(room) for room in rooms]}, "state": "PUBLISHED"}
+    )
     instruction = say(
         rng,
-        ("Old drafts of announcements keep getting in my way.", "I start every term with the same stale drafts in the list."),
-        ('In the active courses of the section "[label]", delete the draft announcements that were created before '
-         "1 September 2026 (UTC).",
-         "{What has been published stays, and so do newer drafts|Published ones and newer drafts stay}.",
-         "Write cleaned.csv with the columns course and removed (how many), sorted by course, for the courses where "
-         "something was removed."),
+        (
+            "Old drafts of announcements keep getting in my way.",
+            "I start every term with the same stale drafts in the list.",
+        ),
+        (
+            'In the active courses of the section "[label]", delete the draft announcements that were created before '
+            "1 September 2026 (UTC).",
+            "{What has been published stays, and so do newer drafts|Published ones and newer drafts stay}.",
+            "Write cleaned.csv with the columns course and removed (how many), sorted by course, for the courses where "
+            "something was removed.",
+        ),
         label=label,
     )
     traps = (
-        wrong("published", "dropped_condition", "deletes what is published too", _clean(label, before, ("DRAFT", "PUBLISHED"))),
+        wrong(
+            "published",
+            "dropped_condition",
+            "deletes what is published too",
+            _clean(label, before, ("DRAFT", "PUBLISHED")),
+        ),
         wrong("day_late", "boundary", "takes 1 September along", _clean(label, stamp("2026-09-02"))),
         wrong("archived", "wrong_value", "works on the archived course", _clean(label, before, state="ARCHIVED")),
     )
-    return Draft("clean_drafts", "classroom", "Delete stale drafts", instruction, trapped(_clean(label, before), traps),
-                 school.cast)
+    return Draft(
+        "clean_drafts",
+        "classroom",
+        "Delete stale drafts",
+        instruction,
+        trapped(_clean(label, before), traps),
+        school.cast,
+    )
 
 
 def _publish(name: str, topic: str, scoped: bool = True) -> Plan:
     drafts = where(of_course("CourseWorkMaterial", "material"), eq("material.state", lit("DRAFT")))
     unit = where(of_course("Topic", "topic"), eq("topic.name", lit(topic)))
-    chosen = join(use("drafts"), use("unit", "unit"), eq("material.topic_id", "unit.topic_id"), how="semi") if scoped else use("drafts")
+    chosen = (
+        join(use("drafts"), use("unit", "unit"), eq("material.topic_id", "unit.topic_id"), how="semi")
+        if scoped
+        else use("drafts")
+    )
     return Plan(
         "classroom",
         lets={"course": course(name), "unit": unit, "drafts": drafts, "chosen": chosen},
         effects=(
-            Effect("update", "CourseWorkMaterial", "course_work_materials_patch", use("chosen"),
-                   key={"courseId": col("material.course_id"), "id": col("material.id")}, set={"state": lit("PUBLISHED")}),
-            Effect("create", "Announcement", "announcements_create", use("chosen"),
-                   key={"courseId": col("material.course_id")}, set={"state": lit("PUBLISHED")},
-                   text={"text": ("material.title",)}),
+            Effect(
+                "update",
+                "CourseWorkMaterial",
+                "course_work_materials_patch",
+                use("chosen"),
+                key={"courseId": col("material.course_id"), "id": col("material.id")},
+                set={"state": lit("PUBLISHED")},
+            ),
+            Effect(
+                "create",
+                "Announcement",
+                "announcements_create",
+                use("chosen"),
+                key={"courseId": col("material.course_id")},
+                set={"state": lit("PUBLISHED")},
+                text={"text": ("material.title",)},
+            ),
         ),
     )
 
@@ -149,13 +243,28 @@ def publish_unit(rng: Random) -> Draft:
     topic, later = f"Week {week}", f"Week {week}0"
     room, next_door = school.course(name), school.course(neighbour)
     unit, after, twin = school.topic(room, topic), school.topic(room, later), school.topic(next_door, topic)
-    kinds = iter(rng.sample([f"{kind} about {thing}" for kind in ("Slides", "Reading", "Video", "Handout")
-                             for thing in ("the basics", "worked examples", "the experiment", "sources")], 11))
+    kinds = iter(
+        rng.sample(
+            [
+                f"{kind} about {thing}"
+                for kind in ("Slides", "Reading", "Video", "Handout")
+                for thing in ("the basics", "worked examples", "the experiment", "sources")
+            ],
+            11,
+        )
+    )
 
     def material(course_ref: str, topic_ref: str | None, state: str) -> None:
-        school.cast.plant("CourseWorkMaterial", {
-            "course_id": ref(course_ref), "title": next(kinds), "state": state,
-            "topic_id": ref(topic_ref, "topic_id") if topic_ref else None, "assignee_mode": "ALL_STUDENTS"})
+        school.cast.plant(
+            "CourseWorkMaterial",
+            {
+                "course_id": ref(course_ref),
+                "title": next(kinds),
+                "state": state,
+                "topic_id": ref(topic_ref, "topic_id") if topic_ref else None,
+                "assignee_mode": "ALL_STUDENTS",
+            },
+        )
 
     for state in ("DRAFT", "DRAFT", "DRAFT", "PUBLISHED", "PUBLISHED"):
         material(room, unit, state)
@@ -167,67 +276,30 @@ def publish_unit(rng: Random) -> Draft:
     instruction = say(
         rng,
         ("We begin the next unit tomorrow.", "The next unit starts and its materials are still hidden from the class."),
-        ('In "[name]", publish the materials under the topic "[topic]" that are still drafts, and for each of them publish '
-         "an announcement in the course that names its title.",
-         "Materials of other topics, or of none, stay drafts."),
-        name=name, topic=topic,
+        (
+            'In "[name]", publish the materials under the topic "[topic]" that are still drafts, and for each of '
+            'them publish '
+            "an announcement in the course that names its title.",
+            "Materials of other topics, or of none, stay drafts.",
+        ),
+        name=name,
+        topic=topic,
     )
     traps = (
-        wrong("all_topics", "dropped_condition", "publishes every draft of the course", _publish(name, topic, scoped=False)),
+        wrong(
+            "all_topics",
+            "dropped_condition",
+            "publishes every draft of the course",
+            _publish(name, topic, scoped=False),
+        ),
         wrong("other_topic", "neighbour", "takes a topic of a similar name", _publish(name, later)),
         wrong("next_door", "neighbour", "does it in the parallel class", _publish(neighbour, topic)),
     )
-    return Draft("publish_unit", "classroom", "Publish a unit's materials", instruction, trapped(_publish(name, topic), traps),
-                 school.cast)
-
-
-def _topics(name: str, fresh: bool = True) -> Plan:
-    wanted = file("inbox/units.csv", "row", (("number", "integer"), ("topic", "text")))
-    missing: Rel = use("wanted")
-    if fresh:
-        missing = join(missing, use("topics", "topic"), eq("row.topic", "topic.name"), how="anti")
-    return Plan(
+    return Draft(
+        "publish_unit",
         "classroom",
-        lets={
-            "course": course(name),
-            "topics": of_course("Topic", "topic"),
-            "wanted": wanted,
-            "fresh": missing,
-            "made": join(use("course"), use("fresh", "unit"), cmp("!=", col("unit.topic"), col("course.id"))),
-        },
-        effects=(Effect("create", "Topic", "topics_create", use("made"), key={"courseId": col("course.id")},
-                        set={"name": col("unit.topic")}),),
-        answers=(Answer("added", use("made"), "count"),),
+        "Publish a unit's materials",
+        instruction,
+        trapped(_publish(name, topic), traps),
+        school.cast,
     )
-
-
-@motif("add_topics")
-def add_topics(rng: Random) -> Draft:
-    school = School(rng)
-    name, neighbour = school.class_names()
-    room, next_door = school.course(name), school.course(neighbour)
-    units = rng.sample(("Measuring", "Reading graphs", "Field work", "Sources and evidence", "Models", "Debate",
-                        "Project week", "Revision", "Portfolio", "Presentations"), 7)
-    for unit in units[:3]:
-        school.topic(room, unit)
-    for unit in units[3:5]:
-        school.topic(next_door, unit)
-    school.topic(room, f"{units[4]} (old)")
-    rows = [[place + 1, unit] for place, unit in enumerate(units)]
-    school.cast.file("inbox/units.csv", ("number", "topic"), rows)
-    school.cast.grow("CourseWork", 0.2, {"course_id": ref(room)})
-    school.cast.grow("Topic", 0.1, {"course_id": ref(room)})
-    instruction = say(
-        rng,
-        ("The department agreed on the units for this year.", "Our plan for the year is settled."),
-        ('The units are in inbox/units.csv. In "[name]", add those topics that the course does not have yet, named '
-         "{exactly as in the list|as in the list, to the letter}.",
-         "Topics that are there already must not be there twice, and none is removed.",
-         "How many did you add?"),
-        name=name,
-    )
-    traps = (
-        wrong("doubles", "dropped_condition", "adds topics that are there already", _topics(name, fresh=False)),
-        wrong("next_door", "neighbour", "does it in the parallel class", _topics(neighbour)),
-    )
-    return Draft("add_topics", "classroom", "Add the year's topics", instruction, trapped(_topics(name), traps), school.cast)

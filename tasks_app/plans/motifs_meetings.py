@@ -1,50 +1,82 @@
-"""Motifs of Calendar about meetings and their guests."""
+"""Motifs of Calendar about meetings that are to be moved, confirmed or cancelled."""
 
 from __future__ import annotations
 
 from random import Random
 
 from tasks_app.plans.algebra import (
-    Answer, Effect, FileReport, Plan, Rel, cmp, col, eq, extend, fn, group, join, lit, scan, top, use, where,
+    Answer,
+    Effect,
+    FileReport,
+    Plan,
+    Rel,
+    cmp,
+    col,
+    eq,
+    fn,
+    group,
+    join,
+    lit,
+    use,
+    where,
 )
 from tasks_app.plans.drafts import Draft, motif, ref, stamp
-from tasks_app.plans.office import Office
-from tasks_app.plans.scopes import between, calendar, no, of_calendar, one_of, trapped, wrong
+from tasks_app.plans.office import FAR, WEEK, Office
+from tasks_app.plans.scopes import (
+    EVENT_KEY,
+    LIVE,
+    between,
+    calendar,
+    guests_of,
+    no,
+    of_calendar,
+    one_of,
+    trapped,
+    wrong,
+)
 from tasks_app.wording.grammar import number
 from tasks_app.wording.voices import say
 
-EVENT_KEY = {"calendarId": col("event.calendar_id"), "eventId": col("event.id")}
-LIVE = cmp("!=", col("event.status"), lit("cancelled"))
-WEEK = ("2026-11-09", "2026-11-10", "2026-11-11", "2026-11-12", "2026-11-13")
 
-
-def guests_of(let: str, alias: str = "guest") -> Rel:
-    """The guests of the events of a let."""
-    return join(use(let), scan("EventAttendee", alias),
-                eq(f"{alias}.calendar_id", "event.calendar_id"), eq(f"{alias}.event_id", "event.id"))
-
-
-def _substitute(name: str, mail: str, first: str, until: str, most: int, op: str = "<=", own: bool = True,
-                coming: bool = False) -> Plan:
+def _substitute(
+    name: str, mail: str, first: str, until: str, most: int, op: str = "<=", own: bool = True, coming: bool = False
+) -> Plan:
     guests = guests_of("his")
     if coming:
         guests = where(guests, cmp("!=", col("guest.response_status"), lit("declined")))
-    his = where(of_calendar(), LIVE, *between("event.start_time", first, until),
-                *([eq("event.organizer_email", lit(mail))] if own else []))
+    his = where(
+        of_calendar(),
+        LIVE,
+        *between("event.start_time", first, until),
+        *([eq("event.organizer_email", lit(mail))] if own else []),
+    )
     return Plan(
         "calendar",
         lets={
             "calendar": calendar(name),
             "his": his,
             "counts": group(guests, ("guest.calendar_id", "guest.event_id"), guests=("count", None)),
-            "large": join(use("his"), where(use("counts", "sum"), no(cmp(op, col("sum.guests"), lit(most)))),
-                          eq("event.id", "sum.event_id"), how="semi"),
+            "large": join(
+                use("his"),
+                where(use("counts", "sum"), no(cmp(op, col("sum.guests"), lit(most)))),
+                eq("event.id", "sum.event_id"),
+                how="semi",
+            ),
             "small": join(use("his"), use("large", "big"), eq("event.id", "big.id"), how="anti"),
         },
         effects=(
-            Effect("update", "Event", "events_patch", use("small"), key=EVENT_KEY, name="small meetings moved",
-                   set={"start_time": fn("add_days", col("event.start_time"), lit(7)),
-                        "end_time": fn("add_days", col("event.end_time"), lit(7))}),
+            Effect(
+                "update",
+                "Event",
+                "events_patch",
+                use("small"),
+                key=EVENT_KEY,
+                name="small meetings moved",
+                set={
+                    "start_time": fn("add_days", col("event.start_time"), lit(7)),
+                    "end_time": fn("add_days", col("event.end_time"), lit(7)),
+                },
+            ),
             Effect("delete", "Event", "events_delete", use("large"), key=EVENT_KEY, name="large meetings cancelled"),
         ),
         answers=(Answer("moved", use("small"), "count"), Answer("cancelled", use("large"), "count")),
@@ -65,39 +97,77 @@ def sick_teacher(rng: Random) -> Draft:
         office.guests(team, event, guests[:size], ("accepted", "declined", "needsAction"))
     for day, size in ((WEEK[1], 2), (WEEK[2], 5)):
         event = office.event(team, next(summaries), day, "16:00", organizer_email=colleague.email)
-        office.guests(team, event, [boss, *guests[:size - 1]])
+        office.guests(team, event, [boss, *guests[: size - 1]])
     event = office.event(team, next(summaries), WEEK[3], "09:00", organizer_email=boss.email)
     office.guests(team, event, guests[:2])
     office.event(team, next(summaries), "2026-11-06", "15:00", organizer_email=boss.email)
     event = office.event(twin, next(summaries), WEEK[0], "11:00", organizer_email=boss.email)
     office.guests(twin, event, guests[:2])
-    office.cast.grow("Event", 0.4, {
-        "calendar_id": ref(team), "organizer_email": colleague.email, "status": "confirmed", "recurrence": None,
-        "start_time": {"choice": [stamp(f"2026-11-{d}", "10:00") for d in (16, 17, 18, 19, 20)]},
-        "end_time": {"choice": [stamp(f"2026-11-{d}", "11:00") for d in (20, 21)]}})
+    office.cast.grow(
+        "Event",
+        0.4,
+        {
+            "calendar_id": ref(team),
+            "organizer_email": colleague.email,
+            **FAR,
+        },
+    )
     instruction = say(
         rng,
-        ("[boss] is ill and out from Monday 9 to Wednesday 11 November 2026.",
-         "[boss] has to travel and misses Monday 9 to Wednesday 11 November 2026."),
-        ('In the calendar "[name]", take each meeting in those three days (UTC) that was organised by [mail]. With at most '
-         "[most] guests, move it to the same time one week later; with more guests, cancel it.",
-         "A guest who declined {still counts|counts as well}. Meetings that others organised stay as they are.",
-         "Tell me how many you moved and how many you cancelled, as “moved: …, cancelled: …”."),
-        boss=boss.name, mail=boss.email, name=name, most=number(most),
+        (
+            "[boss] is ill and out from Monday 9 to Wednesday 11 November 2026.",
+            "[boss] has to travel and misses Monday 9 to Wednesday 11 November 2026.",
+        ),
+        (
+            'In the calendar "[name]", take each meeting in those three days (UTC) that was organised by [mail]. '
+            'With at most '
+            "[most] guests, move it to the same time one week later; with more guests, cancel it.",
+            "A guest who declined {still counts|counts as well}. Meetings that others organised stay as they are.",
+            "Tell me how many you moved and how many you cancelled, as “moved: …, cancelled: …”.",
+        ),
+        boss=boss.name,
+        mail=boss.email,
+        name=name,
+        most=number(most),
     )
     args = (stamp(WEEK[0]), stamp(WEEK[3]), most)
     traps = (
-        wrong("fewer_than", "boundary", "takes “at most” for “fewer than”", _substitute(name, boss.email, *args, op="<")),
-        wrong("attended", "dropped_condition", "moves meetings that others organised", _substitute(name, boss.email, *args, own=False)),
-        wrong("declined", "dropped_condition", "doesn't count guests who declined", _substitute(name, boss.email, *args, coming=True)),
-        wrong("one_day_more", "boundary", "takes Thursday along", _substitute(name, boss.email, args[0], stamp(WEEK[4]), most)),
+        wrong(
+            "fewer_than", "boundary", "takes “at most” for “fewer than”", _substitute(name, boss.email, *args, op="<")
+        ),
+        wrong(
+            "attended",
+            "dropped_condition",
+            "moves meetings that others organised",
+            _substitute(name, boss.email, *args, own=False),
+        ),
+        wrong(
+            "declined",
+            "dropped_condition",
+            "doesn't count guests who declined",
+            _substitute(name, boss.email, *args, coming=True),
+        ),
+        wrong(
+            "one_day_more",
+            "boundary",
+            "takes Thursday along",
+            _substitute(name, boss.email, args[0], stamp(WEEK[4]), most),
+        ),
         wrong("other_calendar", "neighbour", "does it in another calendar", _substitute(other, boss.email, *args)),
     )
-    return Draft("sick_teacher", "calendar", "Away for three days", instruction,
-                 trapped(_substitute(name, boss.email, *args), traps), office.cast)
+    return Draft(
+        "sick_teacher",
+        "calendar",
+        "Away for three days",
+        instruction,
+        trapped(_substitute(name, boss.email, *args), traps),
+        office.cast,
+    )
 
 
-def _unwanted(name: str, first: str, until: str, responses: tuple[str, ...] = ("accepted",), invited: bool = True) -> Plan:
+def _unwanted(
+    name: str, first: str, until: str, responses: tuple[str, ...] = ("accepted",), invited: bool = True
+) -> Plan:
     chosen: Rel = join(use("week"), use("coming", "coming"), eq("event.id", "coming.event_id"), how="anti")
     if invited:
         chosen = join(chosen, use("guests", "asked"), eq("event.id", "asked.event_id"), how="semi")
@@ -111,8 +181,14 @@ def _unwanted(name: str, first: str, until: str, responses: tuple[str, ...] = ("
             "unwanted": chosen,
         },
         effects=(Effect("delete", "Event", "events_delete", use("unwanted"), key=EVENT_KEY),),
-        files=(FileReport("cancelled.csv", use("unwanted"), (("meeting", "event.summary"), ("starts", "event.start_time")),
-                          order=(("event.start_time", "asc"),)),),
+        files=(
+            FileReport(
+                "cancelled.csv",
+                use("unwanted"),
+                (("meeting", "event.summary"), ("starts", "event.start_time")),
+                order=(("event.start_time", "asc"),),
+            ),
+        ),
     )
 
 
@@ -123,9 +199,18 @@ def nobody_comes(rng: Random) -> Draft:
     team, twin = office.calendar(name), office.calendar(other)
     people = office.people(6)
     summaries = iter(office.summaries(16))
-    for place, responses in enumerate((("declined",), ("needsAction", "declined"), ("needsAction",), ("declined", "declined"),
-                                       ("accepted", "declined"), ("tentative", "declined"), ())):
-        event = office.event(team, next(summaries), WEEK[place % 5], f"{10 + place}:00", location=f"Floor {place}")
+    for place, responses in enumerate(
+        (
+            ("declined",),
+            ("needsAction", "declined"),
+            ("needsAction",),
+            ("declined", "declined"),
+            ("accepted", "declined"),
+            ("tentative", "declined"),
+            (),
+        )
+    ):
+        event = office.event(team, next(summaries), WEEK[(place + 4) % 5], f"{10 + place}:00", location=f"Floor {place}")
         if responses:
             office.guests(team, event, people[:3], responses)
     for day in ("2026-11-08", "2026-11-14"):
@@ -133,33 +218,62 @@ def nobody_comes(rng: Random) -> Draft:
         office.guests(team, event, people[:2], ("declined",))
     event = office.event(twin, next(summaries), WEEK[1], "12:30")
     office.guests(twin, event, people[:2], ("declined",))
-    office.cast.grow("Event", 0.4, {
-        "calendar_id": ref(team), "status": "confirmed", "recurrence": None, "start_time": stamp("2026-11-20", "10:00"),
-        "end_time": stamp("2026-11-20", "11:00")})
+    office.cast.grow(
+        "Event",
+        0.4,
+        {
+            "calendar_id": ref(team),
+            **FAR,
+        },
+    )
     instruction = say(
         rng,
-        ("Rooms are short next week, and some meetings will be empty.", "I'd rather give rooms back than sit alone in them."),
-        ('In the calendar "[name]", cancel the meetings from Monday 9 to Friday 13 November 2026 (UTC) that have guests, but '
-         "where none of them has said yes or maybe.",
-         "{Entries without guests are my own notes; leave them.|Leave entries that have no guests at all: those are my "
-         "own notes.}",
-         "List what you cancelled in cancelled.csv: meeting and starts (when it was to start, as the calendar gives it), "
-         "earliest first."),
+        (
+            "Rooms are short next week, and some meetings will be empty.",
+            "I'd rather give rooms back than sit alone in them.",
+        ),
+        (
+            'In the calendar "[name]", cancel the meetings from Monday 9 to Friday 13 November 2026 (UTC) that '
+            'have guests, but '
+            "where none of them has said yes or maybe.",
+            "{Entries without guests are my own notes; leave them.|Leave entries that have no guests at all: those "
+            "are my "
+            "own notes.}",
+            "List what you cancelled in cancelled.csv: meeting and starts (when it was to start, as the calendar "
+            "gives it), "
+            "earliest first.",
+        ),
         name=name,
     )
     first, until, yes = stamp(WEEK[0]), stamp("2026-11-14"), ("accepted", "tentative")
     traps = (
         wrong("maybe", "dropped_condition", "takes a maybe for a no", _unwanted(name, first, until, ("accepted",))),
-        wrong("no_guests", "dropped_condition", "cancels entries without guests", _unwanted(name, first, until, yes, invited=False)),
+        wrong(
+            "no_guests",
+            "dropped_condition",
+            "cancels entries without guests",
+            _unwanted(name, first, until, yes, invited=False),
+        ),
         wrong("last_day", "boundary", "leaves the Friday out", _unwanted(name, first, stamp("2026-11-13"), yes)),
         wrong("other_calendar", "neighbour", "does it in another calendar", _unwanted(other, first, until, yes)),
     )
-    return Draft("nobody_comes", "calendar", "Meetings that nobody comes to", instruction,
-                 trapped(_unwanted(name, first, until, yes), traps), office.cast)
+    return Draft(
+        "nobody_comes",
+        "calendar",
+        "Meetings that nobody comes to",
+        instruction,
+        trapped(_unwanted(name, first, until, yes), traps),
+        office.cast,
+    )
 
 
-def _decide(name: str, least: int, op: str = ">=", responses: tuple[str, ...] = ("accepted",),
-            statuses: tuple[str, ...] = ("tentative",)) -> Plan:
+def _decide(
+    name: str,
+    least: int,
+    op: str = ">=",
+    responses: tuple[str, ...] = ("accepted",),
+    statuses: tuple[str, ...] = ("tentative",),
+) -> Plan:
     counts = group(use("coming"), ("guest.event_id",), yes=("count", None))
     return Plan(
         "calendar",
@@ -172,8 +286,15 @@ def _decide(name: str, least: int, op: str = ">=", responses: tuple[str, ...] = 
             "off": join(use("open"), use("on", "on"), eq("event.id", "on.id"), how="anti"),
         },
         effects=(
-            Effect("update", "Event", "events_patch", use("on"), key=EVENT_KEY, set={"status": lit("confirmed")},
-                   name="enough guests: confirmed"),
+            Effect(
+                "update",
+                "Event",
+                "events_patch",
+                use("on"),
+                key=EVENT_KEY,
+                set={"status": lit("confirmed")},
+                name="enough guests: confirmed",
+            ),
             Effect("delete", "Event", "events_delete", use("off"), key=EVENT_KEY, name="too few guests: cancelled"),
         ),
         answers=(Answer("confirmed", use("on"), "count"), Answer("cancelled", use("off"), "count")),
@@ -189,7 +310,9 @@ def decide_tentative(rng: Random) -> Draft:
     people = office.people(6)
     summaries = iter(office.summaries(14))
     for place, yes in enumerate((least, least + 1, least + 2, least - 1, 1, 0)):
-        event = office.event(team, next(summaries), f"2026-11-{16 + place}", f"{9 + place}:00".zfill(5), status="tentative")
+        event = office.event(
+            team, next(summaries), f"2026-11-{16 + place}", f"{9 + place}:00".zfill(5), status="tentative"
+        )
         answers = ["accepted"] * yes + ["tentative", "declined", "tentative", "needsAction", "tentative", "declined"]
         office.guests(team, event, people, answers[:6])
     for place in range(2):
@@ -197,142 +320,49 @@ def decide_tentative(rng: Random) -> Draft:
         office.guests(team, event, people[:2], ("declined", "accepted"))
     event = office.event(twin, next(summaries), "2026-11-18", "17:00", status="tentative")
     office.guests(twin, event, people[:least])
-    office.cast.grow("Event", 0.4, {
-        "calendar_id": ref(team), "status": "confirmed", "recurrence": None, "start_time": stamp("2026-12-02", "10:00"),
-        "end_time": stamp("2026-12-02", "11:00")})
+    office.cast.grow(
+        "Event",
+        0.4,
+        {
+            "calendar_id": ref(team),
+            **FAR,
+        },
+    )
     instruction = say(
         rng,
         ("The caterer wants to know today what takes place.", "Registration has closed."),
-        ('In the calendar "[name]", settle everything that is still tentative: confirm it if [least] or more guests have '
-         "accepted, otherwise cancel it.",
-         "A maybe is not a yes. {What is confirmed already stays, whoever comes|Leave alone what is confirmed already}.",
-         "Tell me the two numbers, as “confirmed: …, cancelled: …”."),
-        name=name, least=number(least),
+        (
+            'In the calendar "[name]", settle everything that is still tentative: confirm it if [least] or more '
+            'guests have '
+            "accepted, otherwise cancel it.",
+            "A maybe is not a yes. {What is confirmed already stays, whoever comes|Leave alone what is confirmed "
+            "already}.",
+            "Tell me the two numbers, as “confirmed: …, cancelled: …”.",
+        ),
+        name=name,
+        least=number(least),
     )
     traps = (
         wrong("more_than", "boundary", "wants one guest more", _decide(name, least, ">")),
-        wrong("maybe", "dropped_condition", "counts a maybe as a yes", _decide(name, least, responses=("accepted", "tentative"))),
-        wrong("settled", "dropped_condition", "opens what was confirmed", _decide(name, least, statuses=("tentative", "confirmed"))),
+        wrong(
+            "maybe",
+            "dropped_condition",
+            "counts a maybe as a yes",
+            _decide(name, least, responses=("accepted", "tentative")),
+        ),
+        wrong(
+            "settled",
+            "dropped_condition",
+            "opens what was confirmed",
+            _decide(name, least, statuses=("tentative", "confirmed")),
+        ),
         wrong("other_calendar", "neighbour", "does it in another calendar", _decide(other, least)),
     )
-    return Draft("decide_tentative", "calendar", "Confirm or cancel what is tentative", instruction,
-                 trapped(_decide(name, least), traps), office.cast)
-
-
-def _hours(name: str, n: int, first: str, until: str, responses: tuple[str, ...] = ("accepted",), by: str = "minutes") -> Plan:
-    return Plan(
+    return Draft(
+        "decide_tentative",
         "calendar",
-        lets={
-            "calendar": calendar(name),
-            "month": where(of_calendar(), LIVE, *between("event.start_time", first, until)),
-            "coming": extend(where(guests_of("month"), one_of("guest.response_status", *responses)),
-                             length=fn("minutes", col("event.start_time"), col("event.end_time"))),
-            "load": group(use("coming"), ("guest.email",), meetings=("count", None), minutes=("sum", col("length"))),
-            "most": top(use("load"), ((by, "desc"), ("guest.email", "asc")), n),
-        },
-        files=(FileReport("load.csv", use("most"),
-                          (("guest", "guest.email"), ("meetings", "meetings"), ("minutes", "minutes")),
-                          order=((by, "desc"), ("guest.email", "asc"))),),
+        "Confirm or cancel what is tentative",
+        instruction,
+        trapped(_decide(name, least), traps),
+        office.cast,
     )
-
-
-@motif("meeting_load")
-def meeting_load(rng: Random) -> Draft:
-    office = Office(rng)
-    name, other = office.projects(2)
-    n = rng.choice((3, 4))
-    team, twin = office.calendar(name), office.calendar(other)
-    people = sorted(office.people(7), key=lambda p: p.email)
-    rng.shuffle(people)
-    summaries = iter(office.summaries(20))
-    lengths = (30, 30, 45, 240, 60, 180, 30, 30)
-    for place, minutes in enumerate(lengths):
-        event = office.event(team, next(summaries), f"2026-11-{10 + place}", "13:00", minutes)
-        coming = [p for seat, p in enumerate(people) if (place + seat) % 3 or minutes > 60]
-        office.guests(team, event, coming[: 6 if minutes < 200 else 2], ("accepted", "accepted", "declined"))
-    for day in ("2026-10-31", "2026-12-01"):
-        event = office.event(team, next(summaries), day, "09:00", 300)
-        office.guests(team, event, people[4:])
-    event = office.event(twin, next(summaries), "2026-11-12", "09:00", 200)
-    office.guests(twin, event, people[5:])
-    office.cast.grow("Event", 0.4, {
-        "calendar_id": ref(team), "status": "confirmed", "recurrence": None, "start_time": stamp("2026-12-20", "10:00"),
-        "end_time": stamp("2026-12-20", "11:00")})
-    instruction = say(
-        rng,
-        ("Some of us sit in meetings all day, and I want to see who.", "Before I plan December I need to know whose days are full."),
-        ('Which [n] people spend most time in the meetings of "[name]" in November 2026 (UTC)? {Only those who accepted '
-         "are there|Count a person only where they accepted}.",
-         "Write load.csv with the columns guest (the e-mail address), meetings (how many) and minutes (together), most "
-         "minutes first, by address where equal: exactly [n] lines below the header."),
-        name=name, n=number(n),
-    )
-    first, until = stamp("2026-11-01"), stamp("2026-12-01")
-    traps = (
-        wrong("everybody", "dropped_condition", "counts those who declined",
-              _hours(name, n, first, until, ("accepted", "declined", "tentative", "needsAction"))),
-        wrong("by_number", "wrong_column", "ranks by the number of meetings", _hours(name, n, first, until, by="meetings")),
-        wrong("whole_autumn", "boundary", "counts October and December", _hours(name, n, stamp("2026-10-01"), stamp("2027-01-01"))),
-        wrong("other_calendar", "neighbour", "looks at another calendar", _hours(other, n, first, until)),
-    )
-    return Draft("meeting_load", "calendar", "Who sits in meetings most", instruction,
-                 trapped(_hours(name, n, first, until), traps), office.cast)
-
-
-def _stand_in(name: str, leaver: str, heir: str, first: str, fresh: bool = True) -> Plan:
-    chosen: Rel = join(use("later"), use("his", "his"), eq("event.id", "his.event_id"), how="semi")
-    if fresh:
-        chosen = join(chosen, use("hers", "hers"), eq("event.id", "hers.event_id"), how="anti")
-    return Plan(
-        "calendar",
-        lets={
-            "calendar": calendar(name),
-            "later": where(of_calendar(), LIVE, cmp(">=", col("event.start_time"), lit(first))),
-            "guests": guests_of("later"),
-            "his": where(use("guests"), eq("guest.email", lit(leaver))),
-            "hers": where(use("guests"), eq("guest.email", lit(heir))),
-            "handed": chosen,
-        },
-        effects=(Effect("create", "EventAttendee", "events_patch", use("handed"),
-                        key={**EVENT_KEY, "email": lit(heir)}, free=("response_status", "display_name")),),
-        answers=(Answer("meetings", use("handed"), "count"),),
-    )
-
-
-@motif("hand_over")
-def hand_over(rng: Random) -> Draft:
-    office = Office(rng)
-    name, other = office.projects(2)
-    team, twin = office.calendar(name), office.calendar(other)
-    leaver, heir, *people = office.people(6)
-    summaries = iter(office.summaries(16))
-    for place in range(4):
-        event = office.event(team, next(summaries), f"2026-11-{16 + place}", "11:00")
-        office.guests(team, event, [leaver, *people[:2]], ("accepted", "declined", "needsAction"))
-    for guests in ([leaver, heir, people[0]], people[:3], [heir]):
-        event = office.event(team, next(summaries), "2026-11-24", f"1{len(guests)}:00")
-        office.guests(team, event, guests)
-    event = office.event(team, next(summaries), "2026-11-13", "11:00")
-    office.guests(team, event, [leaver, people[1]])
-    event = office.event(twin, next(summaries), "2026-11-17", "15:00")
-    office.guests(twin, event, [leaver, people[2]])
-    office.cast.grow("Event", 0.4, {
-        "calendar_id": ref(team), "status": "confirmed", "recurrence": None, "start_time": stamp("2026-12-03", "10:00"),
-        "end_time": stamp("2026-12-03", "11:00")})
-    instruction = say(
-        rng,
-        ("[leaver] goes on leave, and [heir] takes over from 16 November 2026.",
-         "From 16 November 2026 on, [heir] stands in for [leaver]."),
-        ('In the calendar "[name]", add [heir] ([mail]) to the guests of every meeting from that day (UTC) on to which '
-         "[leaver] ([old]) is invited, {unless [heir] is invited already|where the successor is not a guest yet}.",
-         "Everybody who is invited remains invited, [leaver] as well, and answers that were given are kept.",
-         "To how many meetings did you add somebody?"),
-        leaver=leaver.name, heir=heir.name, mail=heir.email, old=leaver.email, name=name,
-    )
-    first = stamp("2026-11-16")
-    traps = (
-        wrong("earlier", "boundary", "begins a week too early", _stand_in(name, leaver.email, heir.email, stamp("2026-11-09"))),
-        wrong("other_calendar", "neighbour", "does it in another calendar", _stand_in(other, leaver.email, heir.email, first)),
-    )
-    return Draft("hand_over", "calendar", "Hand over a colleague's meetings", instruction,
-                 trapped(_stand_in(name, leaver.email, heir.email, first), traps), office.cast)

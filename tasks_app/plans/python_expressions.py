@@ -33,13 +33,13 @@ HELPERS: Mapping[str, str] = {
             found.setdefault(key, []).append(row)
     return found
 ''',
-    "mean": '''def mean(values):
+    "mean": """def mean(values):
     values = list(values)
     return sum(values) / len(values) if values else None
-''',
-    "day_text": '''def day_text(day):
+""",
+    "day_text": """def day_text(day):
     return f"{day['year']:04}-{day['month']:02}-{day['day']:02}" if day else None
-''',
+""",
     "due_text": '''def due_text(day, time):
     """A date and a time of day (UTC) as one text, the date alone where there is no time."""
     if not day:
@@ -49,26 +49,26 @@ HELPERS: Mapping[str, str] = {
         return text
     return f"{text}T{time.get('hours', 0):02}:{time.get('minutes', 0):02}:{time.get('seconds', 0):02}Z"
 ''',
-    "parts_of_day": '''def parts_of_day(text):
+    "parts_of_day": """def parts_of_day(text):
     year, month, day = (int(part) for part in text[:10].split("-"))
     return {"year": year, "month": month, "day": day}
-''',
-    "parts_of_time": '''def parts_of_time(text):
+""",
+    "parts_of_time": """def parts_of_time(text):
     return {"hours": int(text[11:13]), "minutes": int(text[14:16])}
-''',
-    "moment": '''def moment(text):
+""",
+    "moment": """def moment(text):
     found = datetime.fromisoformat(text.replace("Z", "+00:00"))
     return found if found.tzinfo else found.replace(tzinfo=timezone.utc)
-''',
+""",
     "later": '''def later(text, **delta):
     """A time, or a date, moved on."""
     if len(text) == 10:
         return (date.fromisoformat(text) + timedelta(**delta)).isoformat()
     return (moment(text) + timedelta(**delta)).astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 ''',
-    "plain": '''def plain(value):
+    "plain": """def plain(value):
     return "" if value is None else str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-''',
+""",
 }
 NEEDS: Mapping[str, tuple[str, ...]] = {"later": ("moment",)}
 IMPORTS: Mapping[str, str] = {
@@ -116,6 +116,18 @@ class PythonExpressions:
                 return spelled(value)
             case ("param", name):
                 return spelled(self.params[name])
+            case ("op", op, a, b):
+                return self._arithmetic(op, a, b, rows)
+            case ("case", pairs, otherwise):
+                branches = "".join(f"{self._nested(v, rows)} if {self.test(c, rows)} else " for c, v in pairs)
+                return f"({branches}{self._nested(otherwise, rows)})"
+            case ("fn", name, *arguments):
+                return self._function(name, arguments, rows)
+            case _:
+                return self._condition(expr, rows)
+
+    def _condition(self, expr: Expr, rows: Rows) -> str:
+        match expr:
             case ("and" | "or" as word, *parts):
                 return f" {word} ".join(self._nested(p, rows) for p in parts)
             case ("not", a):
@@ -126,13 +138,6 @@ class PythonExpressions:
                 return f"{self._nested(a, rows)} in {spelled(tuple(v for v in values if v is not None))}"
             case ("cmp", op, a, b):
                 return self._comparison(op, a, b, rows)
-            case ("op", op, a, b):
-                return self._arithmetic(op, a, b, rows)
-            case ("case", pairs, otherwise):
-                branches = "".join(f"{self._nested(v, rows)} if {self.test(c, rows)} else " for c, v in pairs)
-                return f"({branches}{self._nested(otherwise, rows)})"
-            case ("fn", name, *arguments):
-                return self._function(name, arguments, rows)
             case _:
                 raise ValueError(f"no expression: {expr!r:.100}")
 
@@ -142,12 +147,16 @@ class PythonExpressions:
 
     def _nested(self, expr: Expr, rows: Rows) -> str:
         code = self.code(expr, rows)
-        simple = expr[0] in ("col", "lit", "param", "case") or (expr[0] == "fn" and code.endswith(")") and " " not in code)
+        simple = expr[0] in ("col", "lit", "param", "case") or (
+            expr[0] == "fn" and code.endswith(")") and " " not in code
+        )
         return code if simple else f"({code})"
 
     def _known(self, expressions: list[Expr], rows: Rows) -> list[str]:
         """Conditions that say that the values are there, where they may not be."""
-        return list(dict.fromkeys(f"{self._nested(e, rows)} is not None" for e in expressions if self.nullable(e, rows)))
+        return list(
+            dict.fromkeys(f"{self._nested(e, rows)} is not None" for e in expressions if self.nullable(e, rows))
+        )
 
     def _comparison(self, op: str, a: Expr, b: Expr, rows: Rows) -> str:
         left, right = self._nested(a, rows), self._nested(b, rows)
@@ -155,7 +164,7 @@ class PythonExpressions:
         if ("lit", None) in (a, b):
             return "False"
         if op == "=" and not (self.nullable(a, rows) and self.nullable(b, rows)):
-            known = []                                      # None equals no value
+            known = []  # None equals no value
         plain = self._flag(op, a, b, left, rows)
         return " and ".join([*known, plain or f"{left} {'==' if op == '=' else op} {right}"])
 
@@ -167,10 +176,8 @@ class PythonExpressions:
 
     def _arithmetic(self, op: str, a: Expr, b: Expr, rows: Rows) -> str:
         left, right = self._nested(a, rows), self._nested(b, rows)
-        if op == "/":
-            known = self._known([a], rows) + ([] if _nonzero(b) else [right])
-        else:
-            known = self._known([a, b], rows)
+        known = self._known([a] if op == "/" else [a, b], rows)
+        known += [right] if op == "/" and not _nonzero(b) else []      # neither null nor 0
         code = f"{left} {op} {right}"
         return f"({code} if {' and '.join(known)} else None)" if known else code
 
@@ -178,8 +185,13 @@ class PythonExpressions:
         codes = [self._nested(a, rows) for a in arguments]
         if name == "concat":
             self.helper("plain")
-            return " + ".join(c if a[0] == "lit" and isinstance(a[1], str) else f"plain({c})"
-                              for a, c in zip(arguments, codes, strict=True)) or '""'
+            return (
+                " + ".join(
+                    c if a[0] == "lit" and isinstance(a[1], str) else f"plain({c})"
+                    for a, c in zip(arguments, codes, strict=True)
+                )
+                or '""'
+            )
         if name == "coalesce":
             return f"({codes[1]} if {codes[0]} is None else {codes[0]})"
         known = self._known(arguments, rows)
@@ -204,6 +216,12 @@ class PythonExpressions:
                 return f"{first}.{name.replace('_', '')}({second})"
             case "round":
                 return f"round(float({first}), {second})"
+            case _:
+                return self._time(name, first, second)
+
+    def _time(self, name: str, first: str, second: str) -> str:
+        """Functions of times; all but `date` need helpers."""
+        match name:
             case "date":
                 return f"{first}[:10]"
             case "weekday":

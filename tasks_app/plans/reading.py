@@ -19,13 +19,13 @@ READ_ONE, LISTS = "read_one", ("list",)
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """`op` reads `owner` (the entity itself, or the one it is a part of); `ask` are path parameters, column of owner."""
+    """`op` reads `owner`: the entity itself, or the one it is a part of; `ask` are path parameters."""
 
     op: Op
     entity: Entity
     owner: Entity
-    ask: tuple[tuple[str, str], ...]        # parameter → column of the owner
-    anywhere: tuple[str, ...]               # parameters that take "-" for all, where their column is not known
+    ask: tuple[tuple[str, str], ...]  # parameter → column of the owner
+    anywhere: tuple[str, ...]  # parameters that take "-" for all, where their column is not known
 
     @property
     def lists(self) -> bool:
@@ -38,7 +38,9 @@ def paths(op: Op) -> tuple[Param, ...]:
 
 def readers(model: DomainModel, entity: Entity) -> list[Op]:
     """Tools that show the entity's own documents, lists first."""
-    found = [op for op in model.ops if op.entity == entity.name and op.effect.kind in (*LISTS, READ_ONE) and not op.writes]
+    found = [
+        op for op in model.ops if op.entity == entity.name and op.effect.kind in (*LISTS, READ_ONE) and not op.writes
+    ]
     return sorted(found, key=lambda op: (op.effect.kind == READ_ONE, len(paths(op)), op.tool))
 
 
@@ -62,7 +64,9 @@ def route(model: DomainModel, entity: Entity, known: Collection[str]) -> Route:
         if best is None or rank < best[0]:
             best = rank, Route(op, entity, owner, ask, anywhere)
     if best is None:
-        raise PlanError(f"no tool of {model.name} reads {entity.name}: {sorted(o.tool for o in model.ops if not o.writes)}")
+        raise PlanError(
+            f"no tool of {model.name} reads {entity.name}: {sorted(o.tool for o in model.ops if not o.writes)}"
+        )
     return best[1]
 
 
@@ -85,6 +89,10 @@ def twin(model: DomainModel, entity: Entity) -> tuple[Entity, str]:
         if other is entity or not other.own_key:
             continue
         reference = other.attr(other.own_key).references
-        if reference and reference.entity == entity.name and any(op.effect.kind in LISTS for op in readers(model, other)):
+        if (
+            reference
+            and reference.entity == entity.name
+            and any(op.effect.kind in LISTS for op in readers(model, other))
+        ):
             return other, other.own_key
     raise PlanError(f"{entity.name} can be neither listed nor found through a twin")

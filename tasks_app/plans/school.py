@@ -8,12 +8,63 @@ from typing import Any
 
 from tasks_app.plans.drafts import Cast, Person, ref
 
-SUBJECTS = ("Biology", "Chemistry", "Physics", "History", "Geography", "Latin", "Drama", "Statistics", "Astronomy",
-            "Economics", "Philosophy", "Ceramics", "Music Theory", "Geology", "Journalism")
-ESSAYS = ("Essay", "Field report", "Reading log", "Problem set", "Poster", "Lab report", "Source analysis", "Quiz sheet",
-          "Portfolio", "Case study", "Presentation", "Worksheet", "Glossary", "Timeline", "Model", "Interview")
-THEMES = ("rivers", "light", "trade routes", "cells", "metals", "sound", "migration", "volcanoes", "markets", "tides",
-          "printing", "bridges", "harvests", "glaciers", "magnets", "orbits", "spices", "coasts", "railways", "seeds")
+SUBJECTS = (
+    "Biology",
+    "Chemistry",
+    "Physics",
+    "History",
+    "Geography",
+    "Latin",
+    "Drama",
+    "Statistics",
+    "Astronomy",
+    "Economics",
+    "Philosophy",
+    "Ceramics",
+    "Music Theory",
+    "Geology",
+    "Journalism",
+)
+ESSAYS = (
+    "Essay",
+    "Field report",
+    "Reading log",
+    "Problem set",
+    "Poster",
+    "Lab report",
+    "Source analysis",
+    "Quiz sheet",
+    "Portfolio",
+    "Case study",
+    "Presentation",
+    "Worksheet",
+    "Glossary",
+    "Timeline",
+    "Model",
+    "Interview",
+)
+THEMES = (
+    "rivers",
+    "light",
+    "trade routes",
+    "cells",
+    "metals",
+    "sound",
+    "migration",
+    "volcanoes",
+    "markets",
+    "tides",
+    "printing",
+    "bridges",
+    "harvests",
+    "glaciers",
+    "magnets",
+    "orbits",
+    "spices",
+    "coasts",
+    "railways",
+    "seeds",
+)
 
 
 class School:
@@ -51,10 +102,15 @@ class School:
     def person(self) -> Person:
         given, family = self.cast.unused_name()
         person = Person("", given, family)
-        name = self.cast.plant("UserProfile", {
-            "name_given_name": given, "name_family_name": family, "name_full_name": person.name,
-            "email_address": person.email,
-        })
+        name = self.cast.plant(
+            "UserProfile",
+            {
+                "name_given_name": given,
+                "name_family_name": family,
+                "name_full_name": person.name,
+                "email_address": person.email,
+            },
+        )
         return Person(name, given, family)
 
     def people(self, n: int) -> list[Person]:
@@ -72,15 +128,46 @@ class School:
         return self.cast.plant("Topic", {"course_id": ref(course), "name": name})
 
     def work(self, course: str, title: str, **row: Any) -> str:
-        return self.cast.plant("CourseWork", {
-            "course_id": ref(course), "title": title, "state": "PUBLISHED", "work_type": "ASSIGNMENT",
-            "assignee_mode": "ALL_STUDENTS", "max_points": 100, "topic_id": None, **row,
-        })
+        return self.cast.plant(
+            "CourseWork",
+            {
+                "course_id": ref(course),
+                "title": title,
+                "state": "PUBLISHED",
+                "work_type": "ASSIGNMENT",
+                "assignee_mode": "ALL_STUDENTS",
+                "max_points": 100,
+                "topic_id": None,
+                **row,
+            },
+        )
 
     def submission(self, course: str, work: str, person: Person, state: str, **row: Any) -> str:
-        return self.cast.plant("StudentSubmission", {
-            "course_id": ref(course), "course_work_id": ref(work), "user_id": ref(person.ref), "state": state,
-            "late": 0, "draft_grade": None, "assigned_grade": None, "course_work_type": "ASSIGNMENT", **row,
+        return self.cast.plant(
+            "StudentSubmission",
+            {
+                "course_id": ref(course),
+                "course_work_id": ref(work),
+                "user_id": ref(person.ref),
+                "state": state,
+                "late": 0,
+                "draft_grade": None,
+                "assigned_grade": None,
+                "course_work_type": "ASSIGNMENT",
+                **row,
+            },
+        )
+
+    def more_students(self, share: float, *courses: str) -> None:
+        """Growth: further people, and each of them a student of one of these courses."""
+        self.cast.grow("UserProfile", share, {})
+        self.cast.grow("Student", share, {"course_id": {"choice": [ref(course) for course in courses]}})
+
+    def more_submissions(self, share: float, course: str, works: Sequence[str], **row: Any) -> None:
+        """Growth: further submissions to these assignments, by members of the course."""
+        self.cast.grow("StudentSubmission", share, {
+            "course_id": ref(course), "course_work_id": {"choice": [ref(work) for work in works]}, "late": 0,
+            "draft_grade": None, "assigned_grade": None, **row,
         })
 
     def announcement(self, course: str, text: str, **row: Any) -> str:

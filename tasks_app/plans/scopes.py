@@ -24,8 +24,12 @@ def of_course(entity: str, alias: str) -> Rel:
 
 def submissions(work: str = "work") -> Rel:
     """The submissions to the assignments of a let."""
-    return join(use(work), scan("StudentSubmission", "sub"),
-                eq("sub.course_id", "work.course_id"), eq("sub.course_work_id", "work.id"))
+    return join(
+        use(work),
+        scan("StudentSubmission", "sub"),
+        eq("sub.course_id", "work.course_id"),
+        eq("sub.course_work_id", "work.id"),
+    )
 
 
 def with_person(rel: Rel, column: str) -> Rel:
@@ -39,6 +43,25 @@ def calendar(summary: str) -> Rel:
 
 def of_calendar(alias: str = "event", let: str = "calendar", entity: str = "Event") -> Rel:
     return join(use(let), scan(entity, alias), eq(f"{alias}.calendar_id", f"{let}.id"))
+
+
+EVENT_KEY = {"calendarId": col("event.calendar_id"), "eventId": col("event.id")}
+LIVE = cmp("!=", col("event.status"), lit("cancelled"))
+
+
+def guests_of(let: str, alias: str = "guest") -> Rel:
+    """The guests of the events of a let."""
+    return join(
+        use(let),
+        scan("EventAttendee", alias),
+        eq(f"{alias}.calendar_id", "event.calendar_id"),
+        eq(f"{alias}.event_id", "event.id"),
+    )
+
+
+def live_between(first: str, until: str, live: bool = True) -> Rel:
+    """Events of the let "calendar" that start in a stretch of days and are not cancelled."""
+    return where(of_calendar(), *([LIVE] if live else []), *between("event.start_time", first, until))
 
 
 def between(column: str, first: str, until: str) -> tuple[Expr, Expr]:

@@ -2,7 +2,8 @@
 
 Options make it the program of someone who is not careful, for probes: first_page (no further pages), default_filter
 (lists hide what they hide), no_effects or report_only, no_reports, twice, partial (the last row left out), over_reach
-(the first create done once more), reverse_order (a sorted report turned round), blank_text (free texts without facts).
+(the first create done once more), reverse_order (a sorted report turned round), short_report (its last row left out),
+empty_report, blank_text (free texts without facts), scratch (a file of one's own left behind).
 Shares types with `to_sql`, no code.
 """
 
@@ -18,14 +19,28 @@ from tasks_app.plans.python_expressions import HELPERS, IMPORTS, Rows, spelled
 from tasks_app.plans.python_relations import Relations
 
 MARK = "# %%"
-OPTIONS = frozenset({
-    "first_page", "default_filter", "no_effects", "report_only", "no_reports", "twice", "partial", "over_reach",
-    "reverse_order", "blank_text",
-})
+OPTIONS = frozenset(
+    {
+        "first_page",
+        "default_filter",
+        "no_effects",
+        "report_only",
+        "no_reports",
+        "twice",
+        "partial",
+        "over_reach",
+        "reverse_order",
+        "short_report",
+        "empty_report",
+        "blank_text",
+        "scratch",
+    }
+)
 
 
-def compile_reference(plan: Plan, model: DomainModel, *, cells: Literal["many", "one"] = "many",
-                      options: Iterable[str] = ()) -> str:
+def compile_reference(
+    plan: Plan, model: DomainModel, *, cells: Literal["many", "one"] = "many", options: Iterable[str] = ()
+) -> str:
     """The text of a program in `# %%` cells; its last line prints the final answer."""
     return Program(plan, model, frozenset(options)).text(cells)
 
@@ -44,7 +59,7 @@ class Program:
         for let, rel in self.plan.lets.items():
             self._let(let, rel)
         parts = (*self.plan.effects, *self.plan.files, *self.plan.answers)
-        made = {id(part): self._rows(part.rel) for part in parts}      # all is read before anything is changed
+        made = {id(part): self._rows(part.rel) for part in parts}  # all is read before anything is changed
         if not self.options & {"no_effects", "report_only"}:
             for i, effect in enumerate(self.plan.effects):
                 self._effect(effect, made[id(effect)], first=i == 0)
@@ -52,6 +67,8 @@ class Program:
             for report in self.plan.files:
                 self._report(report, made[id(report)])
         names = [self._answer_value(a, made[id(a)]) for a in self.plan.answers]
+        if "scratch" in self.options:
+            self.cells.append(['with open("scratch.txt", "w") as file:', '    file.write("checked")'])
         last = [*self.relations.lines, self._said(names)]
         head = self._head()
         if cells == "one":
@@ -74,7 +91,7 @@ class Program:
         if name != "every":
             return source
         if "first_page" in self.options:
-            return 'def every(tool, key, **arguments):\n    return tool(**arguments).get(key, [])\n'
+            return "def every(tool, key, **arguments):\n    return tool(**arguments).get(key, [])\n"
         token, following = self.relations.pager or ("pageToken", "nextPageToken")
         return source.replace("{token}", token).replace("{next}", following)
 
@@ -130,14 +147,19 @@ class Program:
         values = {c: self.python.code(e, spell) for c, e in effect.set.items()}
         values |= {c: self._text(facts, spell) for c, facts in effect.text.items()}
         for column, code in values.items():
-            direct = next((p.name for p in op.params if p.column == column and p.where != "body" and p.name not in effect.key), None)
+            direct = next(
+                (p.name for p in op.params if p.column == column and p.where != "body" and p.name not in effect.key),
+                None,
+            )
             if effect.kind == "move":
                 direct = direct or self._move_param(op)
             if direct:
                 arguments.append(f"{direct}={code}")
                 continue
             attr = entity.attr(column)
-            masked += [path.split(".")[0] if "|" in attr.path else path for path in attr.path.replace("|", "+").split("+")]
+            masked += [
+                path.split(".")[0] if "|" in attr.path else path for path in attr.path.replace("|", "+").split("+")
+            ]
             self._place(body, attr, code)
         arguments += [f"{name}={source_of(value)}" for name, value in body.items()]
         if op.mask_param and masked:
@@ -158,7 +180,7 @@ class Program:
             long, short = attr.path.split("|")
             top, names = long.rsplit(".", 1)[0], [p.rsplit(".", 1)[-1] for p in (long, short)]
             put(body, f"{top}.*", f'"{names[0]}" if len({code}) > 10 else "{names[1]}": {code}')
-        elif attr.kind == "date" and attr.description.startswith("{"):
+        elif attr.kind == "date":
             put(body, attr.path, f"{self.python.helper('parts_of_day')}({code})")
         else:
             put(body, attr.path, code)
@@ -179,15 +201,18 @@ class Program:
         """A part is changed by giving its owner the whole array anew: read it, change it, write it."""
         owner = self.model.entity(entity.part_of)
         reader = next(o for o in self.model.ops if o.entity == owner.name and o.effect.kind == "read_one")
-        asked = [f"{n}={self.python.code(e, spell)}" for n, e in effect.key.items() if any(p.name == n for p in op.params)]
+        asked = [
+            f"{n}={self.python.code(e, spell)}" for n, e in effect.key.items() if any(p.name == n for p in op.params)
+        ]
         above = {mine for mine, _ in links(entity, owner, self.model)}
         own = {c: self.python.code(e, spell) for c, e in effect.key.items() if c not in above and c in entity.key}
         name, column = entity.part_path, entity.own_key
         scalar = entity.attr(column).path == "."
-        item = "part" if scalar else f'part[{spelled(entity.attr(column).path)}]'
+        item = "part" if scalar else f"part[{spelled(entity.attr(column).path)}]"
         lines = [f"parts = tools.{reader.tool}({', '.join(asked)}).get({spelled(name)}, [])"]
         values: dict[str, object] = {}
-        for c, expr in effect.set.items():
+        given = {c: e for c, e in effect.key.items() if c in own} if effect.kind == "create" else {}
+        for c, expr in {**given, **effect.set}.items():
             self._place(values, entity.attr(c), self.python.code(expr, spell))
         if effect.kind == "create":
             made = source_of(values["."]) if scalar else source_of(values)
@@ -195,7 +220,9 @@ class Program:
         elif effect.kind == "delete":
             lines.append(f"parts = [part for part in parts if {item} != {own[column]}]")
         else:
-            lines.append(f"parts = [{{**part, **{source_of(values)}}} if {item} == {own[column]} else part for part in parts]")
+            lines.append(
+                f"parts = [{{**part, **{source_of(values)}}} if {item} == {own[column]} else part for part in parts]"
+            )
         mask = [f"{op.mask_param}={spelled(name)}"] if op.mask_param else []
         return [*lines, f"tools.{op.tool}({', '.join([*asked, f'{name}=parts', *mask])})"]
 
@@ -207,6 +234,8 @@ class Program:
             rows = self.relations.ordered(rows, report.rel, report.order, "sorted_rows")
             if "reverse_order" in self.options:
                 lines.append(f"{rows}.reverse()")
+        if kept := self.options & {"short_report", "empty_report"}:
+            rows = f"{rows}[:{-1 if 'short_report' in kept else 0}]"
         if "/" in report.path:
             self.python.used.add("os")
             lines.append(f"os.makedirs({spelled(report.path.rsplit('/', 1)[0])}, exist_ok=True)")
@@ -217,16 +246,23 @@ class Program:
         match report.format:
             case "csv":
                 self.python.used.add("csv")
-                lines += ["    writer = csv.writer(file)", f"    writer.writerow({headers})", f"    for row in {rows}:",
-                          f"        writer.writerow([{values}])"]
+                lines += [
+                    "    writer = csv.writer(file)",
+                    f"    writer.writerow({headers})",
+                    f"    for row in {rows}:",
+                    f"        writer.writerow([{values}])",
+                ]
             case "json":
                 self.python.used.add("json")
                 pairs = ", ".join(f"{spelled(h)}: row[{spelled(c)}]" for h, c in report.columns)
                 lines.append(f"    json.dump([{{{pairs}}} for row in {rows}], file, ensure_ascii=False)")
             case "md":
-                lines += [f'    file.write("| " + " | ".join({headers}) + " |\\n")',
-                          f'    file.write("|" + " --- |" * {len(report.columns)} + "\\n")', f"    for row in {rows}:",
-                          f'        file.write("| " + " | ".join(str(value) for value in [{values}]) + " |\\n")']
+                lines += [
+                    f'    file.write("| " + " | ".join({headers}) + " |\\n")',
+                    f'    file.write("|" + " --- |" * {len(report.columns)} + "\\n")',
+                    f"    for row in {rows}:",
+                    f'        file.write("| " + " | ".join("" if value is None else str(value) for value in [{values}]) + " |\\n")',
+                ]
         lines.append(f'print("written:", {spelled(report.path)}, len({rows}), "rows")')
         self._close()
 
@@ -248,8 +284,11 @@ class Program:
         values = []
         for name, answer in zip(names, self.plan.answers, strict=True):
             columns = self.relations.scope.columns(answer.rel)
-            found = self.relations.scope.kind(answer.expr, columns) if answer.agg == "only" and answer.expr else \
-                self.relations.scope.aggregate(answer.agg, answer.expr, columns)
+            found = (
+                self.relations.scope.kind(answer.expr, columns)
+                if answer.agg == "only" and answer.expr
+                else self.relations.scope.aggregate(answer.agg, answer.expr, columns)
+            )
             shown = f"round({name}, 2)" if found.kind == "real" else name
             values.append(f"{shown} if {name} is not None else 'none'" if found.nullable else shown)
         if len(names) == 1:

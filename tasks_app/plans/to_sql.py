@@ -19,7 +19,18 @@ from typing import Any
 
 from tasks_app.domains.model import DomainModel, Entity
 from tasks_app.environments.state import State
-from tasks_app.plans.algebra import Answer, Effect, Expr, FileReport, Plan, Rel, conjuncts, expressions, relations, roots, walk
+from tasks_app.plans.algebra import (
+    Answer,
+    Effect,
+    Expr,
+    FileReport,
+    Plan,
+    Rel,
+    expressions,
+    relations,
+    roots,
+    walk,
+)
 from tasks_app.plans.columns import Column, Scope, renamed
 from tasks_app.plans.effects import Change, change, criterion_names, descendants
 from tasks_app.verification import RUNTIME_MARK, load
@@ -43,7 +54,13 @@ def words(value: Any) -> set[str]:
     """Each text that occurs in nested data."""
     if isinstance(value, str):
         return {value}
-    parts = [*value.keys(), *value.values()] if isinstance(value, Mapping) else value if isinstance(value, (tuple, list)) else []
+    parts = (
+        [*value.keys(), *value.values()]
+        if isinstance(value, Mapping)
+        else value
+        if isinstance(value, (tuple, list))
+        else []
+    )
     return {word for part in parts for word in words(part)}
 
 
@@ -82,10 +99,9 @@ class Expressions:
                 return f"(NOT COALESCE({self.test(a)}, 0))"
             case ("null", a):
                 return f"({self.value(a)} IS NULL)"
-            case ("op", "/", a, b):
-                return f"(CAST({self.value(a)} AS REAL) / {self.value(b)})"
             case ("op", op, a, b):
-                return f"({self.value(a)} {op} {self.value(b)})"
+                left = f"CAST({self.value(a)} AS REAL)" if op == "/" else self.value(a)
+                return f"({left} {op} {self.value(b)})"
             case ("case", pairs, otherwise):
                 whens = " ".join(f"WHEN {self.test(c)} THEN {self.value(v)}" for c, v in pairs)
                 return f"(CASE {whens} ELSE {self.value(otherwise)} END)"
@@ -96,8 +112,12 @@ class Expressions:
 
 
 AGGREGATES = {
-    "count": "COUNT({})", "count_distinct": "COUNT(DISTINCT {})", "sum": "COALESCE(SUM({}), 0)", "min": "MIN({})",
-    "max": "MAX({})", "avg": "AVG({})",
+    "count": "COUNT({})",
+    "count_distinct": "COUNT(DISTINCT {})",
+    "sum": "COALESCE(SUM({}), 0)",
+    "min": "MIN({})",
+    "max": "MAX({})",
+    "avg": "AVG({})",
 }
 
 
@@ -122,9 +142,9 @@ class Statements:
                 return f"(SELECT {pairs} FROM main.{quoted(found.table)})"
             case ("use", let, alias):
                 table = self.table(self.plan.lets[let])
-                names = [n for n in self.scope.columns(self.plan.lets[let]) if self._read(alias, renamed(n, alias).partition(".")[2])] or \
-                    list(self.scope.columns(self.plan.lets[let]))[:1]
-                pairs = ", ".join(f"{quoted(n)} AS {quoted(renamed(n, alias))}" for n in names)
+                names = {renamed(n, alias): n for n in self.scope.columns(self.plan.lets[let])}  # the last of one name
+                read = [new for new in names if self._read(alias, new.partition(".")[2])] or list(names)[-1:]
+                pairs = ", ".join(f"{quoted(names[new])} AS {quoted(new)}" for new in read)
                 return f"(SELECT {pairs} FROM {table})" if alias else table
             case _:
                 return self.table(rel)
@@ -163,8 +183,10 @@ class Statements:
             case ("semi" | "anti" as how, left, right, condition):
                 table = self.table(left)
                 word = "IN" if how == "semi" else "NOT IN"
-                return (f"SELECT * FROM {table} WHERE rowid {word} (SELECT l.rowid FROM {table} AS l "
-                        f"JOIN {self.source(right)} ON {self.sql.test(condition)})")
+                return (
+                    f"SELECT * FROM {table} WHERE rowid {word} (SELECT l.rowid FROM {table} AS l "
+                    f"JOIN {self.source(right)} ON {self.sql.test(condition)})"
+                )
             case ("extend", below, new):
                 columns = ", ".join(f"{self.sql.value(e)} AS {quoted(n)}" for n, e in new)
                 return f"SELECT *, {columns} FROM {self.source(below)}"
@@ -201,8 +223,16 @@ def effect_spec(out: Statements, effect: Effect, index: int, name: str) -> dict[
         columns |= dict(zip(facts[column], (quoted(n) for n in names), strict=True))
     table = out.derived(f"effect {index}", effect.rel, columns, distinct=done.kind != "create")
     return {
-        "name": name, "kind": done.kind, "table": done.entity.table, "rows": table, "key": list(done.key),
-        "set": list(done.set), "facts": facts, "free": list(effect.free), "defaults": done.defaults,
+        "name": name,
+        "kind": done.kind,
+        "table": done.entity.table,
+        "rows": table,
+        "key": list(done.key),
+        "set": list(done.set),
+        "constants": {c: e[1] for c, e in done.set.items() if e[0] == "lit"},
+        "facts": facts,
+        "free": list(effect.free),
+        "defaults": done.defaults,
         "below": [[e.table, pairs] for e, pairs in descendants(done.entity, out.model)] if done.follows else [],
     }
 
@@ -216,7 +246,10 @@ def file_spec(out: Statements, report: FileReport, name: str) -> dict[str, Any]:
     headers = {column: header for header, column in report.columns}
     rows = f"SELECT {', '.join(quoted(c) for _, c in report.columns)} FROM {out.source(report.rel)}"
     return {
-        "name": name, "path": report.path, "format": report.format, "rows": rows,
+        "name": name,
+        "path": report.path,
+        "format": report.format,
+        "rows": rows,
         "columns": [[header, kinds[column]] for header, column in report.columns],
         "order": [[headers[column], direction] for column, direction in report.order],
     }
@@ -228,17 +261,30 @@ def answer_spec(out: Statements, answer: Answer, name: str) -> dict[str, Any]:
         assert answer.expr is not None, "checked by plans.validate"
         select, kind = out.sql.value(answer.expr), out.scope.kind(answer.expr, columns).kind
     else:
-        select, kind = out.aggregate(answer.agg, answer.expr), out.scope.aggregate(answer.agg, answer.expr, columns).kind
-    return {"name": name, "said": answer.name, "kind": kind, "agg": answer.agg,
-            "value": f"SELECT {select} FROM {out.source(answer.rel)}"}
+        select, kind = (
+            out.aggregate(answer.agg, answer.expr),
+            out.scope.aggregate(answer.agg, answer.expr, columns).kind,
+        )
+    return {
+        "name": name,
+        "said": answer.name,
+        "kind": kind,
+        "agg": answer.agg,
+        "value": f"SELECT {select} FROM {out.source(answer.rel)}",
+    }
 
 
 def table_spec(entity: Entity) -> dict[str, Any]:
     """How a table is compared: its key, columns that tools keep by themselves, and what a person calls a row."""
     ignored = [a.column for a in entity.attrs if (a.role == "system" or a.derived) and a.column not in entity.key]
-    return {"key": list(entity.key), "ignored": ignored, "called": list(entity.natural_keys),
-            "noun": entity.noun or entity.name, "plural": entity.plural or f"{entity.name}s",
-            "part": entity.kind == "part"}
+    return {
+        "key": list(entity.key),
+        "ignored": ignored,
+        "called": list(entity.natural_keys),
+        "noun": entity.noun or entity.name,
+        "plural": entity.plural or f"{entity.name}s",
+        "part": entity.kind == "part",
+    }
 
 
 def functions_used(plan: Plan) -> tuple[str, ...]:
@@ -249,20 +295,27 @@ def functions_used(plan: Plan) -> tuple[str, ...]:
     return tuple(sorted({e[1] for expr in exprs for e in walk(expr) if e[0] == "fn"}))
 
 
-def specification(plan: Plan, model: DomainModel) -> dict[str, Any]:
+def specification(plan: Plan, model: DomainModel, statements: Statements | None = None) -> dict[str, Any]:
     """The constants of the verifier program, as plain data."""
-    out = Statements(plan, model)
+    out = statements or Statements(plan, model)
     names = criterion_names(plan, model)
     for rel in plan.lets.values():
         out.table(rel)
     effects = [effect_spec(out, e, i, names.effects[i]) for i, e in enumerate(plan.effects)]
     files = [file_spec(out, f, names.files[i]) for i, f in enumerate(plan.files)]
     answers = [answer_spec(out, a, names.answers[i]) for i, a in enumerate(plan.answers)]
-    below = {e.table: [[c.table, pairs] for c, pairs in descendants(e, model)] for e in model.entities
-             if any(s["kind"] == "create" and s["table"] == e.table for s in effects)}
+    below = {
+        e.table: [[c.table, pairs] for c, pairs in descendants(e, model)]
+        for e in model.entities
+        if any(s["kind"] == "create" and s["table"] == e.table for s in effects)
+    }
     return {
-        "FUNCTIONS_USED": functions_used(plan), "STEPS": out.steps, "EFFECTS": effects, "FILES": files,
-        "ANSWERS": answers, "MADE_ALONG": below,
+        "FUNCTIONS_USED": functions_used(plan),
+        "STEPS": out.steps,
+        "EFFECTS": effects,
+        "FILES": files,
+        "ANSWERS": answers,
+        "MADE_ALONG": below,
         "TABLES": {e.table: table_spec(e) for e in model.entities if e.kind != "value"},
     }
 
@@ -271,8 +324,10 @@ def specification(plan: Plan, model: DomainModel) -> dict[str, Any]:
 def runtime() -> str:
     """The text of the runtime modules as one module: one docstring, one future import, no imports of ours."""
     folder = Path(__file__).parent
-    kept = ['"""Verifier of one task: what must have changed, and that nothing else did. Made from its plan."""\n',
-            "from __future__ import annotations\n"]
+    kept = [
+        '"""Verifier of one task: what must have changed, and that nothing else did. Made from its plan."""\n',
+        "from __future__ import annotations\n",
+    ]
     for part in PARTS:
         text = (folder / part).read_text(encoding="utf-8")
         body = text.split('"""\n', 1)[1].replace("from __future__ import annotations\n", "")
@@ -282,11 +337,15 @@ def runtime() -> str:
 
 def compile_verifier(plan: Plan, model: DomainModel) -> str:
     """The text of a self-contained verifier program (see `tasks_app.verification` for its contract)."""
-    constants = [f"{name} = {pprint.pformat(json.loads(json.dumps(value)), width=116, sort_dicts=False)}\n"
-                 for name, value in specification(plan, model).items()]
-    call = "\n\ndef verify(before, after, files_before, files_after, answer):\n" \
-           "    task = Asked(FUNCTIONS_USED, STEPS, EFFECTS, FILES, ANSWERS, MADE_ALONG, TABLES)\n" \
-           "    return judged(task, before, after, files_before, files_after, answer)\n"
+    constants = [
+        f"{name} = {pprint.pformat(json.loads(json.dumps(value)), width=116, sort_dicts=False)}\n"
+        for name, value in specification(plan, model).items()
+    ]
+    call = (
+        "\n\ndef verify(before, after, files_before, files_after, answer):\n"
+        "    task = Asked(FUNCTIONS_USED, STEPS, EFFECTS, FILES, ANSWERS, MADE_ALONG, TABLES)\n"
+        "    return judged(task, before, after, files_before, files_after, answer)\n"
+    )
     return runtime() + RUNTIME_MARK + "\n".join(constants) + call
 
 
@@ -298,11 +357,12 @@ def _runtime_names() -> dict[str, Any]:
 def evaluate(plan: Plan, model: DomainModel, state: State) -> dict[str, Any]:
     """By SQL on a state: for each criterion what it expects (rows as sorted texts, or the answer's value), and under
     "let NAME" the rows of each let. To count what qualifies, and to foretell by which criterion two plans differ."""
-    verify, asked = _runtime_names(), specification(plan, model)
-    task = verify["Asked"](*asked.values())
+    verify, out = _runtime_names(), Statements(plan, model)
+    lets = {let: out.table(rel) for let, rel in plan.lets.items()}
+    task = verify["Asked"](*specification(plan, model, out).values())
     before = state.connect()
     try:
-        found: dict[str, Any] = verify["expectation"](task, before, dict(state.files), list(plan.lets))
+        found: dict[str, Any] = verify["expectation"](task, before, dict(state.files), lets)
     finally:
         before.close()
     return found

@@ -15,8 +15,21 @@ from tasks_app.plans.algebra import Expr, Json, Plan, Rel, conjuncts, inner, rel
 from tasks_app.plans.to_python import compile_reference
 
 OPERATORS = (
-    "filter", "join", "difference", "group", "top_k", "overlap", "reconcile", "batch_create", "batch_update",
-    "batch_transition", "batch_delete", "batch_move", "conditional", "report", "answer",
+    "filter",
+    "join",
+    "difference",
+    "group",
+    "top_k",
+    "overlap",
+    "reconcile",
+    "batch_create",
+    "batch_update",
+    "batch_transition",
+    "batch_delete",
+    "batch_move",
+    "conditional",
+    "report",
+    "answer",
 )
 
 
@@ -28,10 +41,27 @@ def plan_tree(plan: Plan) -> str:
 def tree(plan: Plan) -> Json:
     """The Plan as nested lists without anchors and literals; lets are spelled out where they are used."""
     shape = _Shape(plan)
-    effects = [[e.kind, e.entity, e.tool, shape.rel(e.rel), sorted(e.set), [shape.expr(e.set[c]) for c in sorted(e.set)], sorted(e.text)]
-               for e in plan.effects]
-    files = [[f.format, shape.rel(f.rel), [shape.column(c) for _, c in f.columns], [[shape.column(c), d] for c, d in f.order]]
-             for f in plan.files]
+    effects = [
+        [
+            e.kind,
+            e.entity,
+            e.tool,
+            shape.rel(e.rel),
+            sorted(e.set),
+            [shape.expr(e.set[c]) for c in sorted(e.set)],
+            sorted(e.text),
+        ]
+        for e in plan.effects
+    ]
+    files = [
+        [
+            f.format,
+            shape.rel(f.rel),
+            [shape.column(c) for _, c in f.columns],
+            [[shape.column(c), d] for c, d in f.order],
+        ]
+        for f in plan.files
+    ]
     answers = [[a.agg, shape.rel(a.rel), shape.expr(a.expr) if a.expr else None] for a in plan.answers]
     return [plan.domain, effects, files, answers]
 
@@ -60,7 +90,12 @@ class _Shape:
             case ("extend", below, new):
                 return ["extend", self.rel(below), [self.expr(e) for _, e in new]]
             case ("group", below, by, aggregates):
-                return ["group", self.rel(below), [self.column(c) for c in by], [[a, self.expr(e) if e else None] for _, a, e in aggregates]]
+                return [
+                    "group",
+                    self.rel(below),
+                    [self.column(c) for c in by],
+                    [[a, self.expr(e) if e else None] for _, a, e in aggregates],
+                ]
             case ("top", below, order, _):
                 return ["top", self.rel(below), [[self.column(c), d] for c, d in order]]
             case (word, *_):
@@ -88,11 +123,12 @@ class _Shape:
 
 
 def depth(plan: Plan) -> int:
-    """Rel nodes from the farthest scan to an effect, report or answer; a use counts as what it names."""
+    """Rel nodes from the farthest scan (not counted) to an effect, report or answer; a use counts as what it names."""
+
     def of(rel: Rel) -> int:
         if rel[0] == "use":
             return of(plan.lets[rel[1]])
-        return 1 + max((of(below) for below in inner(rel)), default=0)
+        return max((1 + of(below) for below in inner(rel)), default=0)
 
     return max(of(part.rel) for part in (*plan.effects, *plan.files, *plan.answers))
 
@@ -101,8 +137,16 @@ def operators(plan: Plan) -> tuple[str, ...]:
     """Operators that the Plan holds, in the order of OPERATORS."""
     nodes = [node for rel in roots(plan) for node in relations(rel)]
     kinds = {node[0] for node in nodes}
-    spelled = {"where": "filter", "join": "join", "left": "join", "anti": "difference", "semi": "difference",
-               "group": "group", "top": "top_k", "file": "reconcile"}
+    spelled = {
+        "where": "filter",
+        "join": "join",
+        "left": "join",
+        "anti": "difference",
+        "semi": "difference",
+        "group": "group",
+        "top": "top_k",
+        "file": "reconcile",
+    }
     found = {spelled[k] for k in kinds if k in spelled} | {f"batch_{e.kind}" for e in plan.effects}
     if any(_overlaps(node) for node in nodes):
         found.add("overlap")
@@ -116,7 +160,11 @@ def _overlaps(node: Rel) -> bool:
     """A pairing by two inequalities between columns of both sides: start before end, end after start."""
     if node[0] not in ("join", "semi", "anti", "left"):
         return False
-    between = [c for c in conjuncts(node[3]) if c[0] == "cmp" and c[1] in ("<", "<=", ">", ">=") and c[2][0] == c[3][0] == "col"]
+    between = [
+        c
+        for c in conjuncts(node[3])
+        if c[0] == "cmp" and c[1] in ("<", "<=", ">", ">=") and c[2][0] == c[3][0] == "col"
+    ]
     return len(between) >= 2
 
 

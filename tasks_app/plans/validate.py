@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from tasks_app.domains.model import DomainModel
 from tasks_app.plans.algebra import Answer, Effect, FileReport, Plan, PlanError, Rel, conjuncts, relations, roots
-from tasks_app.plans.columns import FAMILY, Column, Scope
+from tasks_app.plans.columns import FAMILY, Column, Scope, renamed
 from tasks_app.plans.effects import change
+from tasks_app.plans.python_reading import columns_named
 from tasks_app.plans.reading import in_documents
 from tasks_app.plans.to_python import compile_reference
-from tasks_app.plans.python_relations import columns_named
 
 
 def check(plan: Plan, model: DomainModel) -> None:
@@ -72,9 +72,7 @@ def identities(rel: Rel, scope: Scope) -> list[list[str]]:
         case "file":
             return [[f"{rel[2]}.{header}" for header, _ in rel[3]]]
         case "use":
-            from_, to = scope.columns(scope.plan.lets[rel[1]]), scope.columns(rel)
-            names = dict(zip(from_, to, strict=True))
-            return [[names[n] for n in some] for some in identities(scope.plan.lets[rel[1]], scope)]
+            return [[renamed(n, rel[2]) for n in some] for some in identities(scope.plan.lets[rel[1]], scope)]
         case "group":
             below = [[n for n in some if n in rel[2]] for some in identities(rel[1], scope)]
             return [some for some in below if some] or ([list(rel[2])] if rel[2] else [])
@@ -87,7 +85,9 @@ def identities(rel: Rel, scope: Scope) -> list[list[str]]:
 def _joined_identities(rel: Rel, scope: Scope) -> list[list[str]]:
     """A side whose key the join equates with a column of the other is told by that other: a parent by its child."""
     left, right = identities(rel[1], scope), identities(rel[2], scope)
-    equated = {name for c in conjuncts(rel[3]) if c[:2] == ("cmp", "=") and c[2][0] == c[3][0] == "col" for _, name in c[2:]}
+    equated = {
+        name for c in conjuncts(rel[3]) if c[:2] == ("cmp", "=") and c[2][0] == c[3][0] == "col" for _, name in c[2:]
+    }
     kept = [some for some in left if not equated & set(some)] + [some for some in right if not equated & set(some)]
     return kept or left
 
@@ -102,7 +102,9 @@ def _effect(effect: Effect, scope: Scope) -> None:
         raise PlanError(f"{effect.kind}: {effect.tool} writes nothing")
     for name in (*effect.set, *effect.text, *effect.free):
         if all(a.column != name for a in entity.attrs):
-            raise PlanError(f"{effect.tool}: {entity.name} has no column {name!r}; it has {[a.column for a in entity.attrs]}")
+            raise PlanError(
+                f"{effect.tool}: {entity.name} has no column {name!r}; it has {[a.column for a in entity.attrs]}"
+            )
     done = change(effect, model)
     for column, expr in {**done.key, **done.set}.items():
         _fits(f"{effect.tool}: {column}", scope.kind(expr, columns), entity.attr(column).kind)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import re
 import unicodedata
@@ -48,7 +49,7 @@ def canonical(value: Any, kind: str) -> Any:
     if kind == "timestamp":
         try:
             return stamp(moment(text))
-        except ValueError:
+        except (ValueError, OverflowError):
             return text
     return text
 
@@ -65,14 +66,17 @@ def decoded(data: bytes) -> str:
 def csv_rows(text: str) -> list[list[str]]:
     head = text.partition("\n")[0]
     delimiter = max(",;\t", key=head.count)
-    rows = list(csv.reader(io.StringIO(text), delimiter=delimiter))
+    try:
+        rows = list(csv.reader(io.StringIO(text), delimiter=delimiter))
+    except csv.Error as error:
+        raise Unreadable(f"it is not CSV: {error}") from error
     return [row for row in rows if row and (len(rows[0]) == 1 or row != [""])]
 
 
 def json_rows(text: str) -> list[list[Any]]:
     try:
         rows = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Unreadable(f"it is not JSON: {error}") from error
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise Unreadable("it is not a list of objects")
@@ -108,6 +112,7 @@ def table(data: bytes, form: str, columns: list[list[str]]) -> list[tuple[Any, .
 
 def in_order(rows: list[tuple[Any, ...]], keys: list[tuple[int, bool]], fold: bool) -> int | None:
     """The index of the first row that stands too early, or None. Nulls come last either way."""
+
     def before(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
         for i, descending in keys:
             x, y = (v.casefold() if fold and isinstance(v, str) else v for v in (a[i], b[i]))
@@ -119,7 +124,8 @@ def in_order(rows: list[tuple[Any, ...]], keys: list[tuple[int, bool]], fold: bo
                 return True
             return bool(x > y) if descending else bool(x < y)
         return True
-    return next((n for n, (a, b) in enumerate(zip(rows, rows[1:], strict=False)) if not before(a, b)), None)
+
+    return next((n for n, (a, b) in enumerate(itertools.pairwise(rows)) if not before(a, b)), None)
 
 
 def shown(row: tuple[Any, ...]) -> str:
@@ -165,7 +171,10 @@ def report_judged(asked: dict[str, Any], expected: list[tuple[Any, ...]], data: 
     keys = [(headers.index(name), direction == "desc") for name, direction in asked["order"]]
     late = in_order(found, keys, False)
     if late is not None and in_order(found, keys, True) is not None:
-        return False, f"the rows are right but not in order: {shown(found[late])} stands before {shown(found[late + 1])}"
+        return (
+            False,
+            f"the rows are right but not in order: {shown(found[late])} stands before {shown(found[late + 1])}",
+        )
     return True, f"{len(found)} rows as expected"
 
 
@@ -209,7 +218,10 @@ def _same(said: str, wanted: Any, kind: str, alone: bool) -> bool:
         return len(set(found)) == 1 and canonical(found[0], kind) == wanted
     texts = [canonical(text, kind) for text in bare]
     if isinstance(wanted, str):
-        return any(isinstance(text, str) and text.casefold() == wanted.strip(" .!\"'`*_“”").casefold() or text == wanted
-                   or text.startswith(wanted + ",") and not alone
-                   for text in map(str, texts))
+        return any(
+            (isinstance(text, str) and text.casefold() == wanted.strip(" .!\"'`*_“”").casefold())
+            or text == wanted
+            or (text.startswith(wanted + ",") and not alone)
+            for text in map(str, texts)
+        )
     return wanted in texts

@@ -24,8 +24,16 @@ NOTHING_ELSE = "nothing else changed"
 class Asked:
     """The constants of one task's verifier; `to_sql` says what they hold."""
 
-    def __init__(self, functions: tuple[str, ...], steps: list[Any], effects: list[dict[str, Any]], files: list[dict[str, Any]],
-                 answers: list[dict[str, Any]], made_along: dict[str, list[Any]], tables: dict[str, dict[str, Any]]) -> None:
+    def __init__(
+        self,
+        functions: tuple[str, ...],
+        steps: list[Any],
+        effects: list[dict[str, Any]],
+        files: list[dict[str, Any]],
+        answers: list[dict[str, Any]],
+        made_along: dict[str, list[Any]],
+        tables: dict[str, dict[str, Any]],
+    ) -> None:
         self.functions, self.steps, self.effects, self.files = functions, steps, effects, files
         self.answers, self.made_along, self.tables = answers, made_along, tables
 
@@ -83,7 +91,9 @@ def file_value(text: str, kind: str) -> Any:
 class Comparison:
     """Expected state (main, after `apply`) against the state after (schema `found`)."""
 
-    def __init__(self, task: Asked, before: sqlite3.Connection, copy: sqlite3.Connection, after: sqlite3.Connection) -> None:
+    def __init__(
+        self, task: Asked, before: sqlite3.Connection, copy: sqlite3.Connection, after: sqlite3.Connection
+    ) -> None:
         self.task, self.before, self.copy = task, before, copy
         copy.execute("ATTACH ':memory:' AS found")
         copy.deserialize(after.serialize(), name="found")
@@ -100,7 +110,7 @@ class Comparison:
         new = self.created(new)
         for table, rows in new.items():
             for row in rows:
-                self.fault_of(table, "create", f"not asked for: {self.called(table, row)}", set(row))
+                self.fault_of(table, "create", f"not asked for: {self.called(table, row)}", set(row), row)
         for effect in self.task.effects:
             self.texts(effect)
 
@@ -110,11 +120,15 @@ class Comparison:
         """Carries an effect out on the expected state and notes the rows it touches."""
         table, rows, key = effect["table"], q(effect["rows"]), effect["key"]
         at = " AND ".join(f"t.{q(c)} = e.{q('k:' + c)}" for c in key)
-        if dup := self.copy.execute(f"SELECT COUNT(*) FROM {rows}").fetchone()[0] - self.copy.execute(
-                f"SELECT COUNT(*) FROM (SELECT DISTINCT {listed(['k:' + c for c in key])} FROM {rows})").fetchone()[0]:
+        if (
+            dup := self.copy.execute(f"SELECT COUNT(*) FROM {rows}").fetchone()[0]
+            - self.copy.execute(
+                f"SELECT COUNT(*) FROM (SELECT DISTINCT {listed(['k:' + c for c in key])} FROM {rows})"
+            ).fetchone()[0]
+        ):
             raise ValueError(f"{effect['name']}: {dup} rows are asked to become two things at once")
         pk = self.task.tables[table]["key"]
-        keys = self.copy.execute(f"SELECT {', '.join('t.' + q(c) for c in pk)} FROM {q(table)} t JOIN {rows} e ON {at}")
+        keys = self.copy.execute(f"SELECT {', '.join('t.' + q(c) for c in pk)} FROM main.{q(table)} t JOIN {rows} e ON {at}")
         hit = keys.fetchall()
         self.charges[effect["name"]].due += len(hit)
         for row in hit:
@@ -123,10 +137,12 @@ class Comparison:
         for below, pairs in effect["below"]:
             self.follow(effect, below, pairs, rows)
         if effect["kind"] == "delete":
-            self.copy.execute(f"DELETE FROM {q(table)} WHERE ({listed(key)}) IN "
-                              f"(SELECT {listed(['k:' + c for c in key])} FROM {rows})")
+            self.copy.execute(
+                f"DELETE FROM main.{q(table)} WHERE ({listed(key)}) IN "
+                f"(SELECT {listed(['k:' + c for c in key])} FROM {rows})"
+            )
         elif sets:
-            self.copy.execute(f"UPDATE {q(table)} AS t SET {', '.join(sets)} FROM {rows} e WHERE {at}")
+            self.copy.execute(f"UPDATE main.{q(table)} AS t SET {', '.join(sets)} FROM {rows} e WHERE {at}")
             if effect["kind"] == "rekey":
                 moved = [f"e.{q('s:' + c)}" if c in effect["set"] else f"e.{q('k:' + c)}" for c in pk]
                 for row in self.copy.execute(f"SELECT {', '.join(moved)} FROM {rows} e").fetchall():
@@ -137,15 +153,15 @@ class Comparison:
         mine, theirs = listed([a for a, _ in pairs]), listed(["k:" + b for _, b in pairs])
         pk = listed(self.task.tables[table]["key"])
         where = f"({mine}) IN (SELECT {theirs} FROM {rows})"
-        for row in self.copy.execute(f"SELECT {pk} FROM {q(table)} WHERE {where}").fetchall():
+        for row in self.copy.execute(f"SELECT {pk} FROM main.{q(table)} WHERE {where}").fetchall():
             self.touched.setdefault((table, row), []).append(effect)
         if effect["kind"] == "delete":
-            self.copy.execute(f"DELETE FROM {q(table)} WHERE {where}")
+            self.copy.execute(f"DELETE FROM main.{q(table)} WHERE {where}")
             return
         sets = [f"{q(a)} = e.{q('s:' + b)}" for a, b in pairs if b in effect["set"]]
         at = " AND ".join(f"t.{q(a)} = e.{q('k:' + b)}" for a, b in pairs)
         if sets:
-            self.copy.execute(f"UPDATE {q(table)} AS t SET {', '.join(sets)} FROM {rows} e WHERE {at}")
+            self.copy.execute(f"UPDATE main.{q(table)} AS t SET {', '.join(sets)} FROM {rows} e WHERE {at}")
 
     # -- the comparison
 
@@ -154,8 +170,12 @@ class Comparison:
         spec = self.task.tables[table]
         compared = [c for c in self.columns[table] if c not in spec["ignored"]]
         names = listed(compared)
-        gone = self.copy.execute(f"SELECT {names} FROM main.{q(table)} EXCEPT SELECT {names} FROM found.{q(table)}").fetchall()
-        come = self.copy.execute(f"SELECT {names} FROM found.{q(table)} EXCEPT SELECT {names} FROM main.{q(table)}").fetchall()
+        gone = self.copy.execute(
+            f"SELECT {names} FROM main.{q(table)} EXCEPT SELECT {names} FROM found.{q(table)}"
+        ).fetchall()
+        come = self.copy.execute(
+            f"SELECT {names} FROM found.{q(table)} EXCEPT SELECT {names} FROM main.{q(table)}"
+        ).fetchall()
         expected = self.keyed(table, compared, gone)
         found = self.keyed(table, compared, come)
         new = []
@@ -192,7 +212,7 @@ class Comparison:
         for effect in meant:
             self.charges[effect["name"]].faults.append(said)
         if not meant:
-            self.fault_of(table, "update", f"should have stayed as it was: {said}", wrong)
+            self.fault_of(table, "update", f"should have stayed as it was: {said}", wrong, found)
 
     def still_there(self, table: str, key: Row, row: dict[str, Any]) -> None:
         effects = self.touched.get((table, key), [])
@@ -203,19 +223,20 @@ class Comparison:
         if effects := self.touched.get((table, key)):
             self.charges[effects[-1]["name"]].faults.append(f"is gone: {self.called(table, row)}")
         else:
-            self.fault_of(table, "delete", f"is gone: {self.called(table, row)}", set())
+            self.fault_of(table, "delete", f"is gone: {self.called(table, row)}", set(), row)
 
-    def fault_of(self, table: str, kind: str, words: str, columns: set[str]) -> None:
+    def fault_of(self, table: str, kind: str, words: str, columns: set[str], found: dict[str, Any]) -> None:
         """A change that nobody asked for, charged to the effect that went too far, else to "nothing else changed"."""
+        near = [e for e in self.task.effects if self.reaches(e, table, kind, columns)]
+        near.sort(key=lambda e: sum(found.get(c) != value for c, value in e["constants"].items()))
+        self.charges[near[0]["name"] if near else NOTHING_ELSE].faults.append(words)
+
+    def reaches(self, effect: dict[str, Any], table: str, kind: str, columns: set[str]) -> bool:
+        """Whether such a change of the table is what the effect does, to rows that it should have left alone."""
         kinds = ("update", "rekey") if kind == "update" else (kind, "rekey")
-        for effect in self.task.effects:
-            reach = {*effect["set"], *effect["facts"], *effect["free"]}
-            below = [b[0] for b in effect["below"]]
-            if effect["kind"] in kinds and (effect["table"] == table or kind == "delete" and table in below) \
-                    and (kind != "update" or columns <= reach):
-                self.charges[effect["name"]].faults.append(words)
-                return
-        self.charges[NOTHING_ELSE].faults.append(words)
+        below = kind == "delete" and any(b[0] == table for b in effect["below"])
+        within = kind != "update" or columns <= {*effect["set"], *effect["facts"], *effect["free"]}
+        return effect["kind"] in kinds and (effect["table"] == table or below) and within
 
     # -- inserts
 
@@ -225,7 +246,10 @@ class Comparison:
             if effect["kind"] != "create":
                 continue
             charge, table = self.charges[effect["name"]], effect["table"]
-            wanted = [dict(zip(self.names(effect), row, strict=True)) for row in self.copy.execute(f"SELECT * FROM {q(effect['rows'])}")]
+            wanted = [
+                dict(zip(self.names(effect), row, strict=True))
+                for row in self.copy.execute(f"SELECT * FROM {q(effect['rows'])}")
+            ]
             rows = new.get(table, [])
             pairs = matched([[j for j, row in enumerate(rows) if self.fits(effect, w, row)] for w in wanted])
             charge.due += len(wanted)
@@ -236,7 +260,9 @@ class Comparison:
             new = self.without_made_along(table, made, new)
         return new
 
-    def without_made_along(self, table: str, made: list[dict[str, Any]], new: dict[str, list[dict[str, Any]]]) -> dict[str, list[dict[str, Any]]]:
+    def without_made_along(
+        self, table: str, made: list[dict[str, Any]], new: dict[str, list[dict[str, Any]]]
+    ) -> dict[str, list[dict[str, Any]]]:
         """Rows that the service itself hangs below a row it creates; parts of it are the solver's doing and stay."""
         out = dict(new)
         for below, pairs in self.task.made_along.get(table, []):
@@ -255,7 +281,9 @@ class Comparison:
 
     def wish(self, effect: dict[str, Any], wanted: dict[str, Any]) -> str:
         values = [f"{c} {self.value(wanted['s:' + c])}" for c in effect["set"]]
-        values += [f"{c} that says {', '.join(worded(wanted[f]) for f in facts)}" for c, facts in effect["facts"].items()]
+        values += [
+            f"{c} that says {', '.join(worded(wanted[f]) for f in facts)}" for c, facts in effect["facts"].items()
+        ]
         return f"{self.task.tables[effect['table']]['noun']} with " + ", ".join(values)
 
     def texts(self, effect: dict[str, Any]) -> None:
@@ -263,7 +291,9 @@ class Comparison:
         if effect["kind"] == "create" or not effect["facts"]:
             return
         at = " AND ".join(f"t.{q(c)} = e.{q('k:' + c)}" for c in effect["key"])
-        cursor = self.copy.execute(f"SELECT t.*, e.* FROM found.{q(effect['table'])} t JOIN {q(effect['rows'])} e ON {at}")
+        cursor = self.copy.execute(
+            f"SELECT t.*, e.* FROM found.{q(effect['table'])} t JOIN {q(effect['rows'])} e ON {at}"
+        )
         names = [d[0] for d in cursor.description]
         for values in cursor.fetchall():
             row = dict(zip(names, values, strict=True))
@@ -271,7 +301,8 @@ class Comparison:
                 if not says(row[column], [row[f] for f in facts]):
                     self.charges[effect["name"]].faults.append(
                         f"{self.called(effect['table'], row)}: {column} is {self.value(row[column])} and does not say "
-                        f"{', '.join(worded(row[f]) for f in facts)}")
+                        f"{', '.join(worded(row[f]) for f in facts)}"
+                    )
 
     # -- words
 
@@ -287,7 +318,11 @@ class Comparison:
 def says(text: Any, facts: list[Any]) -> bool:
     """Whether a free text mentions each fact as a whole word, whatever its case and spacing."""
     found = plain(text or "").casefold()
-    return all(re.search(r"(?<!\w)" + re.escape(plain(worded(f)).casefold()) + r"(?!\w)", found) for f in facts if f is not None)
+    return all(
+        re.search(r"(?<!\w)" + re.escape(plain(worded(f)).casefold()) + r"(?!\w)", found)
+        for f in facts
+        if f is not None
+    )
 
 
 def matched(candidates: list[list[int]]) -> dict[int, int]:
@@ -308,25 +343,49 @@ def matched(candidates: list[list[int]]) -> dict[int, int]:
     return {wish: row for row, wish in owner.items()}
 
 
+def printable(text: str) -> str:
+    """Evidence that can be stored and sent whatever a file held: no lone surrogates, no control characters."""
+    kept = "".join(c if c.isprintable() or c == " " else "\ufffd" for c in text)
+    return kept.encode("utf-8", "replace").decode("utf-8")
+
+
 def changed_files(task: Asked, before: dict[str, bytes], after: dict[str, bytes]) -> list[str]:
     reports = {f["path"] for f in task.files}
     out = [f"file {p} is gone" for p in sorted(before.keys() - after.keys() - reports)]
     out += [f"file {p} was not asked for" for p in sorted(after.keys() - before.keys() - reports)]
-    return out + [f"file {p} was changed" for p in sorted(before.keys() & after.keys() - reports) if before[p] != after[p]]
+    return out + [
+        f"file {p} was changed" for p in sorted(before.keys() & after.keys() - reports) if before[p] != after[p]
+    ]
 
 
-def expectation(task: Asked, before: sqlite3.Connection, files_before: dict[str, bytes], lets: list[str]) -> dict[str, Any]:
-    """What each criterion expects, as texts of rows: to compare two plans by, and to count what qualifies; rows of lets."""
+def effective(copy: sqlite3.Connection, effect: dict[str, Any]) -> list[Row]:
+    """The rows of an effect that change something: not what is gone, or already as it is asked to be."""
+    rows, table = q(effect["rows"]), q(effect["table"])
+    if effect["kind"] == "create":
+        return copy.execute(f"SELECT * FROM {rows}").fetchall()
+    at = " AND ".join(f"t.{q(c)} = e.{q('k:' + c)}" for c in effect["key"])
+    done = " AND ".join(f"t.{q(c)} IS e.{q('s:' + c)}" for c in effect["set"])
+    where = f" WHERE NOT ({done})" if done and not effect["facts"] else ""
+    return copy.execute(f"SELECT e.* FROM {rows} e JOIN main.{table} t ON {at}{where}").fetchall()
+
+
+def expectation(
+    task: Asked, before: sqlite3.Connection, files_before: dict[str, bytes], lets: dict[str, str]
+) -> dict[str, Any]:
+    """What each criterion expects, as texts of rows, and the rows of lets (name → table)."""
     copy = prepared(task, before, files_before)
     try:
-        out: dict[str, Any] = {e["name"]: sorted(map(repr, copy.execute(f"SELECT * FROM {q(e['rows'])}"))) for e in task.effects}
+        out: dict[str, Any] = {e["name"]: sorted(map(repr, effective(copy, e))) for e in task.effects}
         for f in task.files:
-            rows = [tuple(canonical(v, k) for v, (_, k) in zip(r, f["columns"], strict=True)) for r in copy.execute(f["rows"])]
+            rows = [
+                tuple(canonical(v, k) for v, (_, k) in zip(r, f["columns"], strict=True))
+                for r in copy.execute(f["rows"])
+            ]
             out[f["name"]] = sorted(map(repr, rows))
         for a in task.answers:
             out[a["name"]] = canonical((copy.execute(a["value"]).fetchone() or (None,))[0], a["kind"])
-        for let in lets:
-            cursor = copy.execute(f"SELECT * FROM temp.{q(let)}")
+        for let, table in lets.items():
+            cursor = copy.execute(f"SELECT * FROM temp.{table}")
             names = [d[0] for d in cursor.description]
             out[f"let {let}"] = [dict(zip(names, row, strict=True)) for row in cursor]
         return out
@@ -334,8 +393,14 @@ def expectation(task: Asked, before: sqlite3.Connection, files_before: dict[str,
         copy.close()
 
 
-def judged(task: Asked, before: sqlite3.Connection, after: sqlite3.Connection, files_before: dict[str, bytes],
-           files_after: dict[str, bytes], answer: str) -> list[dict[str, Any]]:
+def judged(
+    task: Asked,
+    before: sqlite3.Connection,
+    after: sqlite3.Connection,
+    files_before: dict[str, bytes],
+    files_after: dict[str, bytes],
+    answer: str,
+) -> list[dict[str, Any]]:
     """The criteria, in the order effects, reports, answers, nothing else."""
     copy = prepared(task, before, files_before)
     try:
@@ -351,8 +416,14 @@ def judged(task: Asked, before: sqlite3.Connection, after: sqlite3.Connection, f
     for effect in task.effects:
         charge = comparison.charges[effect["name"]]
         count = f"{charge.due} due" + (f", {charge.met} found" if effect["kind"] == "create" else "")
-        out.append((effect["name"], not charge.faults, f"{count}; {few(charge.faults)}" if charge.faults else f"{charge.due} as expected"))
+        out.append(
+            (
+                effect["name"],
+                not charge.faults,
+                f"{count}; {few(charge.faults)}" if charge.faults else f"{charge.due} as expected",
+            )
+        )
     out += [(f["name"], *report_judged(f, rows, files_after.get(f["path"]))) for f, rows in reports]
     out += [(a["name"], *answer_judged(a, value, answer, len(values) == 1)) for a, value in values]
     out.append((NOTHING_ELSE, not elsewhere.faults, few(elsewhere.faults) or "every other row and file is as it was"))
-    return [{"name": name, "passed": passed, "detail": detail} for name, passed, detail in out]
+    return [{"name": name, "passed": passed, "detail": printable(detail)} for name, passed, detail in out]

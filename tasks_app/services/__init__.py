@@ -6,7 +6,7 @@ from tasks_app.services.files import blobs
 
 def reap() -> int:
     """Take up the jobs of this app whose worker is gone (for `manage.py reap`)."""
-    from tasks_app.services import regenerations      # it needs the generator; not every importer of events does
+    from tasks_app.services import regenerations  # it needs the generator; not every importer of events does
 
     return regenerations.reap()
 

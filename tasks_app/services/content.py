@@ -29,7 +29,9 @@ def load_content(content: Path | None = None) -> str:
         return f"{Task.objects.count()} tasks are loaded"
     from tasks_app.content import unpack
 
-    unpacked = [(Path(package), [Path(task) for task in tasks]) for package, tasks in unpack(content, Path(settings.DATA_DIR))]
+    unpacked = [
+        (Path(package), [Path(task) for task in tasks]) for package, tasks in unpack(content, Path(settings.DATA_DIR))
+    ]
     new = load_folders(unpacked)
     marker.parent.mkdir(parents=True, exist_ok=True)
     marker.write_text(digest)
@@ -59,12 +61,20 @@ def relative(folder: Path) -> str:
 def load_environment(package: EnvironmentPackage, folder: Path) -> Environment:
     """Domain, tools (left-out ones too, with their reasons) and environment of a package."""
     model = package.model
-    domain, _ = Domain.objects.update_or_create(slug=model.name, defaults={
-        "title": model.title, "description": model.description, "source": model.source,
-        "source_sha256": model.source_sha256, "licence": model.licence, "model": to_json(model),
-    })
+    domain, _ = Domain.objects.update_or_create(
+        slug=model.name,
+        defaults={
+            "title": model.title,
+            "description": model.description,
+            "source": model.source,
+            "source_sha256": model.source_sha256,
+            "licence": model.licence,
+            "model": to_json(model),
+        },
+    )
     environment, _ = Environment.objects.get_or_create(
-        digest=package.digest, defaults={"domain": domain, "folder": relative(folder)},
+        digest=package.digest,
+        defaults={"domain": domain, "folder": relative(folder)},
     )
     load_tools(domain, model, package)
     return environment
@@ -72,19 +82,39 @@ def load_environment(package: EnvironmentPackage, folder: Path) -> Environment:
 
 def load_tools(domain: Domain, model: DomainModel, package: EnvironmentPackage) -> None:
     rows = [
-        Tool(domain=domain, name=op.tool, method=op.method, writes=op.writes, effect=op.effect.kind, entity=op.entity,
-             description=op.description, runs=True, reason="", spec=dict(package.tools.get(op.tool, {})))
+        Tool(
+            domain=domain,
+            name=op.tool,
+            method=op.method,
+            writes=op.writes,
+            effect=op.effect.kind,
+            entity=op.entity,
+            description=op.description,
+            runs=True,
+            reason="",
+            spec=dict(package.tools.get(op.tool, {})),
+        )
         for op in model.ops
     ]
     rows += [
-        Tool(domain=domain, name=out.method.rpartition(".")[2], method=out.method, writes=False, effect="", entity="",
-             runs=False, reason=out.reason)
+        Tool(
+            domain=domain,
+            name=out.method.rpartition(".")[2],
+            method=out.method,
+            writes=False,
+            effect="",
+            entity="",
+            runs=False,
+            reason=out.reason,
+        )
         for out in model.left_out
     ]
     unique = {row.method: row for row in reversed(rows)}
     domain.tools.exclude(method__in=unique).delete()
     Tool.objects.bulk_create(
-        unique.values(), update_conflicts=True, unique_fields=["domain", "method"],
+        unique.values(),
+        update_conflicts=True,
+        unique_fields=["domain", "method"],
         update_fields=["name", "writes", "effect", "entity", "description", "runs", "reason", "spec"],
     )
 
@@ -92,21 +122,48 @@ def load_tools(domain: Domain, model: DomainModel, package: EnvironmentPackage) 
 def record_task(spec: TaskSpec, environment: Environment, folder: Path) -> Task:
     """A task and its scales as rows; the folder stays the truth."""
     task = Task.objects.create(
-        key=spec.key, title=spec.title, tier=spec.tier, domain=environment.domain, environment=environment,
-        lineage=spec.lineage, plan_tree=spec.plan_tree, split=spec.split, status=TaskStatus.PROVEN,
-        operators=list(spec.operators), depth=spec.depth, outcome_kind=spec.outcome_kind, folder=relative(folder),
-        instruction=spec.instruction, checks=dict(spec.measures.get("checks", {})),
+        key=spec.key,
+        title=spec.title,
+        tier=spec.tier,
+        domain=environment.domain,
+        environment=environment,
+        lineage=spec.lineage,
+        plan_tree=spec.plan_tree,
+        split=spec.split,
+        status=TaskStatus.PROVEN,
+        operators=list(spec.operators),
+        depth=spec.depth,
+        outcome_kind=spec.outcome_kind,
+        folder=relative(folder),
+        instruction=spec.instruction,
+        checks=dict(spec.measures.get("checks", {})),
     )
-    TaskScale.objects.bulk_create([
-        scale_row(task, name, scale.rows, scale.files, read_measures(spec.measures.get(name, {})),
-                  list(spec.measures.get(name, {}).get("proof", [])))
-        for name, scale in spec.scales.items()
-    ])
+    TaskScale.objects.bulk_create(
+        [
+            scale_row(
+                task,
+                name,
+                scale.rows,
+                scale.files,
+                read_measures(spec.measures.get(name, {})),
+                list(spec.measures.get(name, {}).get("proof", [])),
+            )
+            for name, scale in spec.scales.items()
+        ]
+    )
     return task
 
 
 def scale_row(task: Task, name: str, rows: int, files: int, measures: Measures, proof: list[object]) -> TaskScale:
     return TaskScale(
-        task=task, name=name, rows=rows, files=files, database_bytes=measures.database_bytes, tokens=measures.tokens,
-        calls=measures.calls, seconds=measures.seconds, state_digest=measures.state, proof=proof,
+        task=task,
+        name=name,
+        rows=rows,
+        files=files,
+        database_bytes=measures.database_bytes,
+        tokens=measures.tokens,
+        calls=measures.calls,
+        seconds=measures.seconds,
+        state_digest=measures.state,
+        proof=proof,
     )

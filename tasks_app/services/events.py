@@ -34,7 +34,7 @@ def _insert(stream: str, kind: str, data: dict[str, Any]) -> Event:
                 last = Event.objects.filter(stream=stream).aggregate(last=Max("seq"))["last"] or 0
                 return Event.objects.create(stream=stream, seq=last + 1, kind=kind, data=data)
         except IntegrityError:
-            if not left:             # another writer took the number, twenty times over
+            if not left:  # another writer took the number, twenty times over
                 raise
     raise AssertionError("unreachable")
 

@@ -10,13 +10,13 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
+from tasks_app import scales
 from tasks_app.environments.package import EnvironmentPackage
 from tasks_app.errors import Refused
 from tasks_app.leases import Cancelled, Held, lease
 from tasks_app.measures import read_measures
 from tasks_app.models import JobState, Regeneration, Task, TaskScale
 from tasks_app.models.jobs import LeaseLost
-from tasks_app import scales
 from tasks_app.services.content import scale_row
 from tasks_app.services.events import publish
 
@@ -44,9 +44,16 @@ def bounds(task: Task) -> tuple[int, int]:
 def check_size(task: Task, rows: int, files: int) -> None:
     least_rows, least_files = bounds(task)
     if not least_rows <= rows <= MOST_ROWS:
-        raise Refused(f"{rows:,} rows can't be made.", where="rows", how=f"Choose {least_rows:,} to {MOST_ROWS:,}.", status=400)
+        raise Refused(
+            f"{rows:,} rows can't be made.", where="rows", how=f"Choose {least_rows:,} to {MOST_ROWS:,}.", status=400
+        )
     if not least_files <= files <= MOST_FILES:
-        raise Refused(f"{files:,} files can't be made.", where="files", how=f"Choose {least_files:,} to {MOST_FILES:,}.", status=400)
+        raise Refused(
+            f"{files:,} files can't be made.",
+            where="files",
+            how=f"Choose {least_files:,} to {MOST_FILES:,}.",
+            status=400,
+        )
 
 
 def ask(*, task: Task, rows: int, files: int, by: User | None) -> tuple[Regeneration, bool]:
@@ -63,7 +70,7 @@ def ask(*, task: Task, rows: int, files: int, by: User | None) -> tuple[Regenera
         with transaction.atomic():
             job = Regeneration.objects.create(task=task, rows=rows, files=files, created_by=by)
             publish(stream(job), "queued", {"rows": rows, "files": files})
-    except IntegrityError:           # somebody else pressed at the same moment
+    except IntegrityError:  # somebody else pressed at the same moment
         return same.filter(state__in=BUSY).latest("created_at"), False
     enqueue(job)
     return job, True
@@ -83,7 +90,7 @@ def run(job: Regeneration) -> None:
         try:
             _grow(job, held)
         except LeaseLost:
-            return                   # whoever holds it now writes the end
+            return  # whoever holds it now writes the end
         except Cancelled:
             end(job, JobState.CANCELLED, "cancelled by a person")
         except Exception as error:  # noqa: BLE001  (the job's boundary: the fault is named, kept and shown)
@@ -111,7 +118,12 @@ def _grow(job: Regeneration, held: Held) -> None:
     broken = [line for line in proof if not line["held"]]
     if broken:
         names = "; ".join(f"rule {line['rule']}, {line['name']}: {line['detail']}" for line in broken)
-        end(job, JobState.FAILED, f"The larger environment was made but is not offered: {names}. Try another size.", proof=proof)
+        end(
+            job,
+            JobState.FAILED,
+            f"The larger environment was made but is not offered: {names}. Try another size.",
+            proof=proof,
+        )
         return
     with transaction.atomic():
         TaskScale.objects.filter(task=task, name=scale_name(job.rows, job.files)).delete()
@@ -134,5 +146,9 @@ def reap() -> int:
             publish(stream(job), "progress", {"share": 0.0, "doing": "its worker was lost; it starts again"})
             enqueue(job)
         elif job.claim("reaper"):
-            end(job, JobState.FAILED, f"Its worker was lost {MOST_ATTEMPTS} times. The log says why; then regenerate again.")
+            end(
+                job,
+                JobState.FAILED,
+                f"Its worker was lost {MOST_ATTEMPTS} times. The log says why; then regenerate again.",
+            )
     return rows

@@ -50,7 +50,10 @@ def new_version(*, task_set: TaskSet, by: User | None) -> TaskSet:
     """An open copy with the next number, holding the same tasks."""
     last = TaskSet.objects.filter(name=task_set.name).aggregate(last=Max("version"))["last"]
     fresh = TaskSet.objects.create(
-        name=task_set.name, version=last + 1, description=task_set.description, created_by=by,
+        name=task_set.name,
+        version=last + 1,
+        description=task_set.description,
+        created_by=by,
     )
     add_tasks(task_set=fresh, tasks=list(task_set.tasks.all()))
     return fresh

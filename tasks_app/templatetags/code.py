@@ -13,7 +13,7 @@ from pygments.lexers import get_lexer_by_name
 from tasks_app.templatetags.safe_text import visible
 
 register = template.Library()
-HIGHLIGHT_AT_MOST = 200_000          # characters; longer code is shown plain
+HIGHLIGHT_AT_MOST = 200_000  # characters; longer code is shown plain
 
 
 class _Formatter(HtmlFormatter):

@@ -16,8 +16,20 @@ from django.utils.safestring import SafeString, mark_safe
 register = template.Library()
 
 BIDI = {
-    "\u061c": "ALM", "\u200e": "LRM", "\u200f": "RLM", "\u202a": "LRE", "\u202b": "RLE", "\u202c": "PDF", "\u202d": "LRO",
-    "\u202e": "RLO", "\u2066": "LRI", "\u2067": "RLI", "\u2068": "FSI", "\u2069": "PDI", "\u200b": "ZWSP", "\ufeff": "BOM",
+    "\u061c": "ALM",
+    "\u200e": "LRM",
+    "\u200f": "RLM",
+    "\u202a": "LRE",
+    "\u202b": "RLE",
+    "\u202c": "PDF",
+    "\u202d": "LRO",
+    "\u202e": "RLO",
+    "\u2066": "LRI",
+    "\u2067": "RLI",
+    "\u2068": "FSI",
+    "\u2069": "PDI",
+    "\u200b": "ZWSP",
+    "\ufeff": "BOM",
 }
 ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?")
 HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f" + "".join(BIDI) + "\u2028\u2029]")
@@ -28,7 +40,11 @@ def mark_of(character: str) -> str:
         return BIDI[character]
     if ord(character) < 32:
         return chr(0x2400 + ord(character))
-    return unicodedata.name(character, f"U+{ord(character):04X}") if character in "\u2028\u2029" else f"U+{ord(character):04X}"
+    return (
+        unicodedata.name(character, f"U+{ord(character):04X}")
+        if character in "\u2028\u2029"
+        else f"U+{ord(character):04X}"
+    )
 
 
 def visible(text: str) -> str:
@@ -37,7 +53,7 @@ def visible(text: str) -> str:
     parts: list[str] = []
     at = 0
     for found in re.finditer(f"{ANSI.pattern}|{HIDDEN.pattern}", text):
-        parts.append(escape(text[at:found.start()]))
+        parts.append(escape(text[at : found.start()]))
         whole = found.group()
         word = f"ESC{whole[1:]}" if len(whole) > 1 else mark_of(whole)
         parts.append(f'<span class="hidden-mark" title="a character that is not shown">{escape(word)}</span>')

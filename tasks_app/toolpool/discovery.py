@@ -6,14 +6,17 @@ not to its methods, and are left out. Limits: discoveryVersion v1; `$ref`s name 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tasks_app.toolpool.schemas import Schemas
+from tasks_app.toolpool.shapes import check_name, check_schema
 from tasks_app.toolpool.sources import Source
 from tasks_app.tools import Parameter, Tool, ToolDocument, ToolSourceError
 
 MAX_NESTING = 40
+MAX_METHODS = 5_000
 
 
 class DiscoveryReader:
@@ -31,11 +34,24 @@ class DiscoveryReader:
     def read(self, document: Any, source: Source) -> ToolDocument:
         schemas = self._schemas(document, source)
         tools = tuple(_methods(document, (), source.label))
+        if len(tools) > MAX_METHODS:
+            raise ToolSourceError(
+                f"The document describes {len(tools)} methods, more than the {MAX_METHODS} that are read",
+                where=f"{source.label}, resources",
+                remedy="Split it by resource; nothing was imported.",
+            )
         if not tools:
             raise ToolSourceError(
                 "The document describes no method",
                 where=f"{source.label}, resources",
                 remedy="Give a document with resources and methods; nothing was imported.",
+            )
+        twice = [method for method, count in Counter(tool.method for tool in tools).items() if count > 1]
+        if twice:
+            raise ToolSourceError(
+                f"Method {twice[0]} is described more than once",
+                where=f"{source.label}, resources",
+                remedy="Fetch the document anew; nothing was imported.",
             )
         notes = (*_dangling(tools, schemas), *Schemas(schemas, source.label).survey())
         return ToolDocument(
@@ -53,19 +69,9 @@ class DiscoveryReader:
         )
 
     def _schemas(self, document: Mapping[str, Any], source: Source) -> Mapping[str, Mapping[str, Any]]:
-        schemas = document.get("schemas", {})
-        wrong = (
-            [name for name, schema in schemas.items() if not isinstance(schema, dict)]
-            if isinstance(schemas, dict)
-            else ["all"]
-        )
-        if wrong:
-            raise ToolSourceError(
-                f"The schemas of the document are not objects: {', '.join(map(str, wrong[:3]))}",
-                where=f"{source.label}, schemas",
-                remedy="Fetch the document anew; nothing was imported.",
-            )
-        named: Mapping[str, Mapping[str, Any]] = schemas
+        named = dict(_objects(document, "schemas", (), source.label))
+        for name, schema in named.items():
+            check_schema(schema, f"{source.label}, schemas.{check_name(name, source.label)}")
         Schemas(named, source.label)
         return named
 
@@ -91,7 +97,7 @@ def _methods(node: Mapping[str, Any], resource: tuple[str, ...], label: str) -> 
     for verb, method in _objects(node, "methods", resource, label):
         yield _tool(verb, method, resource, label)
     for name, child in _objects(node, "resources", resource, label):
-        yield from _methods(child, (*resource, name), label)
+        yield from _methods(child, (*resource, check_name(name, label)), label)
 
 
 def _objects(
@@ -115,24 +121,36 @@ def _tool(verb: str, method: Mapping[str, Any], resource: tuple[str, ...], label
             where=f"{label}, {'.'.join(resource)}",
             remedy="Fetch the document anew; nothing was imported.",
         )
-    parameters = [_parameter(name, schema) for name, schema in _objects(method, "parameters", (*resource, verb), label)]
+    where = f"{label}, {check_name(method['id'], label)}"
+    parameters = [
+        _parameter(check_name(name, where), schema, where)
+        for name, schema in _objects(method, "parameters", (*resource, verb), label)
+    ]
+    bodies = {key: method[key] for key in ("request", "response") if method.get(key)}
+    named = dict(_objects({"bodies": bodies}, "bodies", (*resource, verb), label))
     return Tool(
         method=method["id"],
         resource=resource,
-        verb=verb,
+        verb=check_name(verb, where),
         http=method["httpMethod"],
-        path=str(method.get("flatPath") or method["path"]),
+        path=_path(method),
         parameters=tuple(parameters),
-        request=str((method.get("request") or {}).get("$ref", "")),
-        response=str((method.get("response") or {}).get("$ref", "")),
+        request=str(named.get("request", {}).get("$ref", "")),
+        response=str(named.get("response", {}).get("$ref", "")),
         description=str(method.get("description", "")),
         media=bool(method.get("supportsMediaUpload") or method.get("supportsMediaDownload")),
     )
 
 
-def _parameter(name: str, raw: Mapping[str, Any]) -> Parameter:
+def _path(method: Mapping[str, Any]) -> str:
+    """The path whose parameters the method has: `flatPath` spells resource names out, and serves without."""
+    return method["path"] if "{+" in method["path"] else str(method.get("flatPath") or method["path"])
+
+
+def _parameter(name: str, raw: Mapping[str, Any], where: str) -> Parameter:
     kept = ("type", "format", "enum", "enumDescriptions", "default", "minimum", "maximum", "pattern", "deprecated")
     schema: dict[str, Any] = {key: raw[key] for key in kept if key in raw}
+    check_schema(schema, f"{where}, {name}")
     if raw.get("repeated"):
         schema = {"type": "array", "items": schema}
     return Parameter(

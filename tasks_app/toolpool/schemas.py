@@ -8,11 +8,12 @@ there is free JSON too. `survey` says both in sentences for the report.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from tasks_app.tools import ToolSourceError
 
-MAX_DEPTH, MAX_NESTING = 12, 60
+MAX_DEPTH, MAX_NODES, MAX_CHAIN, MAX_NOTES = 12, 5_000, 100, 50
 KEPT = ("description", "format", "enum", "default", "minimum", "maximum", "readOnly", "pattern")
 
 
@@ -50,96 +51,79 @@ class Schemas:
             else {}
         )
 
-    def expanded(self, schema: Mapping[str, Any], trail: tuple[str, ...] = (), depth: int = 0) -> dict[str, Any]:
-        """A self-contained JSON Schema: references resolved, Discovery's own keys left out. Raises ToolSourceError
-        where it is nested deeper than any service is."""
-        if depth > MAX_NESTING:
-            raise ToolSourceError(
-                f"A schema is nested more than {MAX_NESTING} levels deep",
-                where=f"{self._label}, {' → '.join(trail) or 'schemas'}",
-                remedy="Give a document as published; nothing was imported.",
-            )
+    def expanded(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """A self-contained JSON Schema: references resolved, Discovery's own keys left out; at most MAX_NODES nodes."""
+        return self._expanded(schema, (), [MAX_NODES])
+
+    def _expanded(self, schema: Mapping[str, Any], trail: tuple[str, ...], budget: list[int]) -> dict[str, Any]:
+        budget[0] -= 1
         name = str(schema.get("$ref", ""))
         if name:
             if name in trail or len(trail) >= MAX_DEPTH:
                 return {"type": "object", "description": f"{name}, as above"}
-            if name not in self._raw:
-                return {"type": "object"}
+            if name not in self._raw or budget[0] <= 0:
+                return {"type": "object", "description": name}
             trail = (*trail, name)
         source = self.follow(schema)
         result: dict[str, Any] = {} if source.get("type") == "any" else {"type": source.get("type", "object")}
         result |= {key: source[key] for key in KEPT if key in source}
         if "properties" in source:
-            result["properties"] = {k: self.expanded(v, trail, depth + 1) for k, v in self.properties(source).items()}
-        if isinstance(source.get("items"), Mapping):
-            result["items"] = self.expanded(source["items"], trail, depth + 1)
-        if isinstance(source.get("additionalProperties"), Mapping):
-            result["additionalProperties"] = self.expanded(source["additionalProperties"], trail, depth + 1)
+            result["properties"] = {k: self._expanded(v, trail, budget) for k, v in self.properties(source).items()}
+        for key in ("items", "additionalProperties"):
+            if isinstance(source.get(key), Mapping):
+                result[key] = self._expanded(source[key], trail, budget)
         return result
 
     def survey(self) -> list[str]:
         """What the expansion cuts or mends, in sentences: schemas that contain themselves, names that aren't there."""
-        graph = {name: list(dict.fromkeys(_references(schema))) for name, schema in self._raw.items()}
-        notes = [
-            f"Schema {target} is referred to by {name} but is not in the document: taken as free JSON."
-            for name, targets in graph.items()
-            for target in targets
-            if target not in graph
-        ]
-        for name in graph:
-            cycle = _cycle(name, graph)
-            if cycle and name == min(cycle):
-                notes.append(
-                    f"Schema {name} contains itself ({' → '.join(cycle)}): cut where it comes again, free JSON below."
-                )
-        return notes
+        graph = {name: set(_references(schema)) for name, schema in self._raw.items()}
+        used = {(target, name) for name, targets in graph.items() for target in targets}
+        missing = sorted((target, name) for target, name in used if target not in graph)
+        notes = [f"Schema {t} is referred to by {n} but is not in the document: free JSON." for t, n in missing]
+        for cycle in _cycles(graph):
+            way = " → ".join(cycle)
+            notes.append(f"Schema {cycle[0]} contains itself ({way}): cut where it comes again, free JSON below.")
+        return notes[:MAX_NOTES]
 
     def _refuse_pure_cycles(self) -> None:
         for name in self._raw:
             trail = [name]
-            for target in self._bare_references(name):
+            target = self._raw[name].get("$ref")
+            while isinstance(target, str) and target not in trail and len(trail) < MAX_CHAIN:
                 trail.append(target)
-                if trail.count(target) > 1:
-                    raise ToolSourceError(
-                        f"Schema {name!r} is only a reference to itself: {' → '.join(trail)}",
-                        where=f"{self._label}, schemas",
-                        remedy="Give one of these schemas a type; nothing was imported.",
-                    )
-
-    def _bare_references(self, name: str) -> Iterator[str]:
-        for _ in range(len(self._raw) + 1):
-            target = self._raw.get(name, {}).get("$ref")
-            if not isinstance(target, str):
-                return
-            yield target
-            name = target
+                target = self._raw.get(target, {}).get("$ref")
+            if isinstance(target, str):
+                what = "only a reference to itself" if target in trail else f"a chain of over {MAX_CHAIN} references"
+                raise ToolSourceError(
+                    f"Schema {name!r} is {what}: {' → '.join([*trail, target][:6])}",
+                    where=f"{self._label}, schemas",
+                    remedy="Give one of these schemas a type; nothing was imported.",
+                )
 
 
-def _references(node: Any, depth: int = 0) -> Iterator[str]:
-    """Names of all "$ref"s in a schema, a bounded way down."""
-    if depth > MAX_NESTING:
-        return
+def _references(node: Any) -> Iterator[str]:
+    """Names of all "$ref"s in a schema."""
     if isinstance(node, Mapping):
         if isinstance(node.get("$ref"), str):
             yield node["$ref"]
         for key, value in node.items():
             if key != "description":
-                yield from _references(value, depth + 1)
+                yield from _references(value)
     elif isinstance(node, list):
         for value in node:
-            yield from _references(value, depth + 1)
+            yield from _references(value)
 
 
-def _cycle(start: str, graph: Mapping[str, list[str]]) -> list[str]:
-    """The shortest way from a schema back to itself, or []."""
-    ways: list[list[str]] = [[start]]
-    seen: set[str] = set()
-    while ways:
-        way = ways.pop(0)
-        for target in graph.get(way[-1], []):
-            if target == start:
-                return [*way, start]
-            if target not in seen:
-                seen.add(target)
-                ways.append([*way, target])
-    return []
+def _cycles(graph: Mapping[str, set[str]]) -> Iterator[list[str]]:
+    """Ways from a schema back to itself, one for each knot, at most MAX_NOTES; the least name first."""
+    left = {name: set(targets) for name, targets in graph.items()}
+    for _ in range(MAX_NOTES):
+        try:
+            TopologicalSorter(left).prepare()
+            return
+        except CycleError as error:
+            way = list(reversed(error.args[1]))[:-1]
+            start = way.index(min(way))
+            way = [*way[start:], *way[:start]]
+            left[way[-1]].discard(way[0])
+            yield [*way, way[0]]

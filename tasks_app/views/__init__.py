@@ -6,6 +6,18 @@ from tasks_app.views.tasks import task, tasks
 from tasks_app.views.tasksets import task_set, task_set_freeze, task_set_version, task_sets
 
 __all__ = [
-    "domain", "domains", "environments", "forecast_view", "regenerate", "regeneration", "regeneration_cancel", "task",
-    "task_set", "task_set_freeze", "task_set_version", "task_sets", "tasks", "tools",
+    "domain",
+    "domains",
+    "environments",
+    "forecast_view",
+    "regenerate",
+    "regeneration",
+    "regeneration_cancel",
+    "task",
+    "task_set",
+    "task_set_freeze",
+    "task_set_version",
+    "task_sets",
+    "tasks",
+    "tools",
 ]

@@ -12,7 +12,9 @@ from tasks_app.models import Domain, Environment, ImportReport, Tool
 from tasks_app.pages import Sort, chips, page
 
 TOOL_SORTS = {
-    "name": Sort("name", "name"), "method": Sort("method", "published as"), "entity": Sort("entity", "entity"),
+    "name": Sort("name", "name"),
+    "method": Sort("method", "published as"),
+    "entity": Sort("entity", "entity"),
     "effect": Sort("effect", "effect"),
 }
 
@@ -29,16 +31,21 @@ def tools(request: HttpRequest) -> HttpResponse:
         rows = rows.filter(runs=value == "yes")
     if value := params.get("q", "").strip():
         rows = rows.filter(Q(name__icontains=value) | Q(method__icontains=value) | Q(description__icontains=value))
-    return render(request, "tasks_app/tools.html", {
-        "page": page(rows, params, TOOL_SORTS, "name"), "text": params.get("q", ""),
-        "kept": [(name, value) for name, value in params.items() if name not in ("q", "after")],
-        "filters": [
-            chips(params, "domain", "domain", list(Domain.objects.values_list("slug", "title"))),
-            chips(params, "kind", "kind", [("read", "read"), ("write", "write")]),
-            chips(params, "runs", "state", [("yes", "runs"), ("no", "left out")]),
-        ],
-        "reports": ImportReport.objects.all()[:5],
-    })
+    return render(
+        request,
+        "tasks_app/tools.html",
+        {
+            "page": page(rows, params, TOOL_SORTS, "name"),
+            "text": params.get("q", ""),
+            "kept": [(name, value) for name, value in params.items() if name not in ("q", "after")],
+            "filters": [
+                chips(params, "domain", "domain", list(Domain.objects.values_list("slug", "title"))),
+                chips(params, "kind", "kind", [("read", "read"), ("write", "write")]),
+                chips(params, "runs", "state", [("yes", "runs"), ("no", "left out")]),
+            ],
+            "reports": ImportReport.objects.all()[:5],
+        },
+    )
 
 
 @require_safe
@@ -63,18 +70,37 @@ def domain(request: HttpRequest, slug: str) -> HttpResponse:
         found = found.filter(Q(name__icontains=text) | Q(method__icontains=text))
     states: dict[str, list[str]] = {}
     for entity in model.entities:
-        lines = [f"{arrow.source if arrow.source != '*' else 'any'} → {arrow.target} by {arrow.tool}" for arrow in entity.states]
+        lines = [
+            f"{arrow.source if arrow.source != '*' else 'any'} → {arrow.target} by {arrow.tool}"
+            for arrow in entity.states
+        ]
         states[entity.name] = lines
-    return render(request, "tasks_app/domain.html", {
-        "domain": row, "model": model, "text": text,
-        "entities": [(entity, [a for a in entity.attrs if a.references], states[entity.name]) for entity in model.entities],
-        "tools": found.filter(runs=True), "left_out": found.filter(runs=False), "environments": row.environments.all(),
-    })
+    return render(
+        request,
+        "tasks_app/domain.html",
+        {
+            "domain": row,
+            "model": model,
+            "text": text,
+            "entities": [
+                (entity, [a for a in entity.attrs if a.references], states[entity.name]) for entity in model.entities
+            ],
+            "tools": found.filter(runs=True),
+            "left_out": found.filter(runs=False),
+            "environments": row.environments.all(),
+        },
+    )
 
 
 @require_safe
 def environments(request: HttpRequest) -> HttpResponse:
-    rows = Environment.objects.select_related("domain").defer("domain__model").annotate(
-        tasks_count=Count("tasks", filter=Q(tasks__tier="task")), primers_count=Count("tasks", filter=Q(tasks__tier="primer")),
-    ).order_by("domain__slug", "-created_at")
+    rows = (
+        Environment.objects.select_related("domain")
+        .defer("domain__model")
+        .annotate(
+            tasks_count=Count("tasks", filter=Q(tasks__tier="task")),
+            primers_count=Count("tasks", filter=Q(tasks__tier="primer")),
+        )
+        .order_by("domain__slug", "-created_at")
+    )
     return render(request, "tasks_app/environments.html", {"environments": rows})

@@ -24,7 +24,9 @@ def _points(task: Task) -> list[Point]:
 def _size(task: Task, form: SizeForm) -> tuple[int, int]:
     if not form.is_valid():
         said = " ".join(f"{name}: {' '.join(problems)}" for name, problems in form.errors.items())
-        raise Refused("This size can't be made.", where=said, how="Choose whole numbers within the slider's ends.", status=400)
+        raise Refused(
+            "This size can't be made.", where=said, how="Choose whole numbers within the slider's ends.", status=400
+        )
     rows, files = form.cleaned_data["rows"], form.cleaned_data["files"]
     jobs.check_size(task, rows, files)
     return rows, files
@@ -58,12 +60,21 @@ def regeneration(request: HttpRequest, pk: str) -> HttpResponse:
     stream = jobs.stream(job)
     scales = list(job.task.scales.all())
     compared = [s for s in scales if not s.regenerated or s == job.scale]
-    return render(request, "tasks_app/regeneration.html", {
-        "job": job, "task": job.task, "stream": stream, "busy": job.state in jobs.BUSY,
-        "last_seq": Event.objects.filter(stream=stream).aggregate(last=Max("seq"))["last"] or 0,
-        "doing": _doing(stream), "proof": read_proof(job.proof), "compared": compared,
-        "took": (job.ended_at - job.started_at).total_seconds() if job.ended_at and job.started_at else None,
-    })
+    return render(
+        request,
+        "tasks_app/regeneration.html",
+        {
+            "job": job,
+            "task": job.task,
+            "stream": stream,
+            "busy": job.state in jobs.BUSY,
+            "last_seq": Event.objects.filter(stream=stream).aggregate(last=Max("seq"))["last"] or 0,
+            "doing": _doing(stream),
+            "proof": read_proof(job.proof),
+            "compared": compared,
+            "took": (job.ended_at - job.started_at).total_seconds() if job.ended_at and job.started_at else None,
+        },
+    )
 
 
 def _doing(stream: str) -> str:

@@ -31,8 +31,14 @@ SORTS = {
     "new": Sort("created_at", "made", descending=True),
 }
 SCALES = ("v0", "v1", "v2", "v3", "larger")
-TABS = (("task", "Task"), ("tools", "Tools"), ("data", "Rows and files"), ("programs", "Verifier and reference"),
-        ("checks", "Checks"), ("scales", "Scales"))
+TABS = (
+    ("task", "Task"),
+    ("tools", "Tools"),
+    ("data", "Rows and files"),
+    ("programs", "Verifier and reference"),
+    ("checks", "Checks"),
+    ("scales", "Scales"),
+)
 
 
 def operator_names() -> list[str]:
@@ -56,13 +62,25 @@ def filters(params: QueryDict) -> list[Chips]:
 
 @require_safe
 def tasks(request: HttpRequest) -> HttpResponse:
-    rows = Task.objects.chosen(request.GET).select_related("domain").prefetch_related("scales").defer("checks", "domain__model")
+    rows = (
+        Task.objects.chosen(request.GET)
+        .select_related("domain")
+        .prefetch_related("scales")
+        .defer("checks", "domain__model")
+    )
     shown = page(rows, request.GET, SORTS, "title")
     filtered = any(request.GET.get(name) for name in ("domain", "tier", "scale", "status", "split", "operator", "q"))
-    return render(request, "tasks_app/tasks.html", {
-        "page": shown, "filters": filters(request.GET), "text": request.GET.get("q", ""), "filtered": filtered,
-        "kept": [(name, value) for name, value in request.GET.items() if name not in ("q", "after")],
-    })
+    return render(
+        request,
+        "tasks_app/tasks.html",
+        {
+            "page": shown,
+            "filters": filters(request.GET),
+            "text": request.GET.get("q", ""),
+            "filtered": filtered,
+            "kept": [(name, value) for name, value in request.GET.items() if name not in ("q", "after")],
+        },
+    )
 
 
 @require_safe
@@ -71,19 +89,35 @@ def task(request: HttpRequest, key: str) -> HttpResponse:
     try:
         spec = row.spec()
     except TaskError as error:
-        raise Refused("This task's files can't be read.", where=str(error), how="Run `python manage.py load_content` again.") from error
+        raise Refused(
+            "This task's files can't be read.", where=str(error), how="Run `python manage.py load_content` again."
+        ) from error
     tab = request.GET.get("tab", "task")
     builder = BUILDERS.get(tab)
     if builder is None:
         raise Http404(f"no tab {tab!r}")
     scales = list(row.scales.all())
-    tabs = [(name, label, address(QueryDict(), tab=name) if name != "task" else "?", name == tab) for name, label in TABS]
-    context = {"task": row, "spec": spec, "scales": scales, "tab": tab, "tabs": tabs, "facts": facts(spec, scales)}
+    tabs = [
+        (name, label, address(QueryDict(), tab=name) if name != "task" else "?", name == tab) for name, label in TABS
+    ]
+    context = {
+        "task": row,
+        "spec": spec,
+        "scales": scales,
+        "tab": tab,
+        "tabs": tabs,
+        "outcome": row.outcome_kind.replace("_", " "),
+        "facts": facts(spec, scales),
+    }
     return render(request, f"tasks_app/task_{tab}.html", {**context, **builder(request, row, spec, scales)})
 
 
 def facts(spec: TaskSpec, scales: list[TaskScale]) -> dict[str, Any]:
-    return {"calls": scales[0].calls if scales else None, "words": len(spec.instruction.split())}
+    return {
+        "calls": scales[0].calls if scales else None,
+        "words": len(spec.instruction.split()),
+        "counter": spec.measures.get("v0", {}).get("token_counter", ""),
+    }
 
 
 def task_tab(request: HttpRequest, row: Task, spec: TaskSpec, scales: list[TaskScale]) -> dict[str, Any]:
@@ -91,10 +125,14 @@ def task_tab(request: HttpRequest, row: Task, spec: TaskSpec, scales: list[TaskS
     job = Regeneration.objects.filter(task=row).first()
     return {
         "trust": trust(spec, row.checks, [(scale.name, read_proof(scale.proof)) for scale in scales]),
-        "least": least, "largest": largest, "most_rows": MOST_ROWS, "most_files": MOST_FILES,
+        "least": least,
+        "largest": largest,
+        "most_rows": MOST_ROWS,
+        "most_files": MOST_FILES,
         "start_rows": min(largest.rows * 2, MOST_ROWS) if largest else 0,
         "start_files": min(largest.files + 10, MOST_FILES) if largest else 0,
-        "job": job, "job_busy": job is not None and job.state in BUSY,
+        "job": job,
+        "job_busy": job is not None and job.state in BUSY,
         "request_key": secrets.token_hex(16),
         "family": Task.objects.filter(lineage=row.lineage).count(),
     }
@@ -102,8 +140,10 @@ def task_tab(request: HttpRequest, row: Task, spec: TaskSpec, scales: list[TaskS
 
 def tools_tab(request: HttpRequest, row: Task, spec: TaskSpec, scales: list[TaskScale]) -> dict[str, Any]:
     known = {tool.name: tool for tool in row.domain.tools.filter(name__in=spec.tools, runs=True)}
-    return {"tools": [known[name] for name in spec.tools if name in known],
-            "unknown": [name for name in spec.tools if name not in known]}
+    return {
+        "tools": [known[name] for name in spec.tools if name in known],
+        "unknown": [name for name in spec.tools if name not in known],
+    }
 
 
 def state_of(row: Task, spec: TaskSpec, scale: TaskScale) -> State:
@@ -137,10 +177,15 @@ def data_tab(request: HttpRequest, row: Task, spec: TaskSpec, scales: list[TaskS
         if table.offset + len(table.rows) < table.total:
             links["next"] = address(request.GET, **{"from": str(table.offset + browsing.ROWS_A_PAGE), "table": shown})
         if table.offset:
-            links["previous"] = address(request.GET, **{"from": str(max(0, table.offset - browsing.ROWS_A_PAGE)), "table": shown})
+            links["previous"] = address(
+                request.GET, **{"from": str(max(0, table.offset - browsing.ROWS_A_PAGE)), "table": shown}
+            )
     base = QueryDict(f"tab=data&scale={scale.name}")
     return {
-        "scale": scale, "table": table, "links": links, "last": table.offset + len(table.rows) if table else 0,
+        "scale": scale,
+        "table": table,
+        "links": links,
+        "last": table.offset + len(table.rows) if table else 0,
         "tables": [(size, address(base, table=size.name), size.name == shown) for size in sizes],
         "files": [(entry, address(base, file=entry.path), entry.path == path) for entry in browsing.files(state)],
         "preview": browsing.preview(path, state.files[path]) if path is not None else None,
@@ -168,9 +213,17 @@ def scales_tab(request: HttpRequest, row: Task, spec: TaskSpec, scales: list[Tas
     for at, proof in enumerate(proofs):
         for line in proof:
             rules.setdefault((line.rule, line.name), [None] * len(scales))[at] = line
-    return {"growth": browsing.growth_by_table(states), "rules": [(rule, name, lines) for (rule, name), lines in sorted(rules.items())]}
+    return {
+        "growth": browsing.growth_by_table(states),
+        "rules": [(rule, name, lines) for (rule, name), lines in sorted(rules.items())],
+    }
 
 
 BUILDERS: dict[str, Callable[[HttpRequest, Task, TaskSpec, list[TaskScale]], dict[str, Any]]] = {
-    "task": task_tab, "tools": tools_tab, "data": data_tab, "programs": programs_tab, "checks": checks_tab, "scales": scales_tab,
+    "task": task_tab,
+    "tools": tools_tab,
+    "data": data_tab,
+    "programs": programs_tab,
+    "checks": checks_tab,
+    "scales": scales_tab,
 }

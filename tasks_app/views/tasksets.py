@@ -19,7 +19,8 @@ SORTS = {"title": Sort("title", "title"), "tier": Sort("tier", "tier"), "split":
 @require_safe
 def task_sets(request: HttpRequest) -> HttpResponse:
     rows = TaskSet.objects.annotate(
-        size=Count("members"), held_out=Count("members", filter=Q(members__task__split="test")),
+        size=Count("members"),
+        held_out=Count("members", filter=Q(members__task__split="test")),
     )
     return render(request, "tasks_app/task_sets.html", {"task_sets": rows})
 
@@ -28,7 +29,9 @@ def task_sets(request: HttpRequest) -> HttpResponse:
 def task_set(request: HttpRequest, pk: int) -> HttpResponse:
     row = get_object_or_404(TaskSet, pk=pk)
     rows = row.tasks.select_related("domain").defer("domain__model", "checks")
-    return render(request, "tasks_app/task_set.html", {"task_set": row, "page": page(rows, request.GET, SORTS, "title")})
+    return render(
+        request, "tasks_app/task_set.html", {"task_set": row, "page": page(rows, request.GET, SORTS, "title")}
+    )
 
 
 @require_POST

@@ -37,10 +37,10 @@ def expand(template: str, rng: Random, facts: Mapping[str, object]) -> str:
 
 
 def _tidy(text: str) -> str:
-    """Single spaces, none before punctuation, a capital where a sentence begins."""
+    """Single spaces, none before punctuation, a capital where a sentence begins, unless it begins with a file's path."""
     text = re.sub(r"[ \t]+", " ", text).strip()
     text = re.sub(r" ([.,;:?!])", r"\1", text)
-    return re.sub(r"(^|[.?!] )([a-z])", lambda match: match.group(1) + match.group(2).upper(), text)
+    return re.sub(r"(^|[.?!] )([a-z])(?![\w/-]*\.[a-z]{2,4}\b)", lambda match: match.group(1) + match.group(2).upper(), text)
 
 
 def number(value: int) -> str:

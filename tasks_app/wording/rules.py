@@ -11,7 +11,7 @@ from collections.abc import Iterable
 TASK_WORDS = 120
 PRIMER_WORDS = 40
 _ID = re.compile(r"\b(?=\w*\d)(?=\w*[a-z])\w{16,}\b|\b\d{7,}\b")
-_TOOLISH = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b(?!\.)|\b[a-z]+[A-Z]\w*\b")
+_TOOLISH = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b|\b[a-z]+[A-Z]\w*\b")
 _PATH = re.compile(r"\b[\w/-]+\.(?:csv|md|txt|json)\b")
 
 
@@ -26,9 +26,8 @@ def faults(instruction: str, *, tier: str, tools: Iterable[str], columns: Iterab
     if match := _ID.search(prose):
         found.append(f"says an id: {match.group()}")
     names = set(tools) | {column for column in columns if "_" in column}
-    for match in _TOOLISH.finditer(prose):
-        if match.group() in names or "_" in match.group():
-            found.append(f"says the name of a tool or column: {match.group()}")
+    spoken = {match.group() for match in _TOOLISH.finditer(prose)} | {name for name in names if name in prose}
+    found += [f"says the name of a tool or column: {name}" for name in sorted(spoken)]
     if re.search(r"[{}\[\]]|  |\bNone\b", instruction):
         found.append("holds a slot that was not filled")
     if not instruction.endswith((".", "?", "!")):

@@ -24,8 +24,8 @@ VOICES = (
     Voice("polite", ("{Good morning.|Hello.} {Could you take something off my hands?|I have a small job for you.}",),
           ("Thank you.", "Many thanks.")),
     Voice("brisk", ("",), ("Nothing else, please.", "Leave the rest as it is.")),
-    Voice("chatty", ("Hi,", "Hi there,"), ("Thanks a lot!", "You'd save me an evening.")),
-    Voice("formal", ("{I would ask you to see to the following.|A request:}",), ("With thanks.", "")),
+    Voice("chatty", ("Hi!", "Hi there!"), ("Thanks a lot!", "You'd save me an evening.")),
+    Voice("formal", ("{I would ask you to see to the following.|I have a request.}",), ("With thanks.", "")),
 )
 
 
@@ -41,5 +41,5 @@ def say(rng: Random, reasons: Sequence[str], request: Sequence[str], **facts: ob
 
 def ask(rng: Random, requests: Sequence[str], **facts: object) -> str:
     """A primer's instruction: one of several ways to say one short thing."""
-    opening = rng.choice(("", "", "", "Please: ", "Hi, "))
+    opening = rng.choice(("", "", "", "Hi! ", "Good morning. "))
     return expand(opening + rng.choice(list(requests)), rng, facts)

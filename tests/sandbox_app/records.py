@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from django.utils import timezone
-
 from sandbox_app.interfaces import render_call
-from sandbox_app.models import Episode, StepRow
+from sandbox_app.models import Episode
 from sandbox_app.services import running
 from sandbox_app.trajectories import (
     VERSION,
@@ -25,24 +24,39 @@ from sandbox_app.trajectories import (
 )
 from tasks_app.models import Domain, Environment, JobState, Task, TaskScale
 from tasks_app.models.content import TaskStatus
+from tasks_app.scales import Scale
+from tasks_app.services.files import in_data_dir
+from tasks_app.tasks import TaskSpec, keyed, save_task
 
 VERIFIER = "ab" * 32
+CODE = """\
+# Post announcements, part {}
+for title, n in missing.items():
+    print(tools.announcements_create(courseId=bio['id']))"""
 EVIL = "<script>alert(1)</script>\x1b[31m\u202egnp.exe\x00"
 _number = itertools.count(1)
 
 
 def make_task(title: str = "Chase what is missing", *, slug: str = "classroom", tier: str = "task", **fields: Any) -> Task:
+    """A proven task with four scales, its files in DATA_DIR; nothing of it could be run."""
     domain, _ = Domain.objects.get_or_create(slug=slug, defaults={
-        "title": slug.capitalize(), "source": f"{slug}.json", "source_sha256": "0" * 64, "licence": "Apache-2.0", "model": {},
+        "title": slug.capitalize(), "source": f"{slug}.json", "source_sha256": "0" * 64, "licence": "Apache-2.0",
+        "model": {},
     })
     environment, _ = Environment.objects.get_or_create(digest=f"{slug:0<64}"[:64], defaults={
         "domain": domain, "folder": f"content/{slug}/environment",
     })
-    key = f"{slug}-{next(_number)}"
+    spec = keyed(TaskSpec(
+        key="", title=title, tier="task", domain=slug, environment=environment.digest, seed=7, tools=(), directives={},
+        instruction=f"Count what is there, number {next(_number)}.", scales={"v0": Scale("v0", 200, 10)}, verifier="",
+        reference="", plan={}, plan_tree="t", lineage="l", operators=(), depth=1, outcome_kind="done", split="train",
+    ))
+    folder = f"content/{slug}/tasks/{spec.key}"
+    save_task(spec, in_data_dir(folder))
     task = Task.objects.create(**{
-        "key": key, "title": title, "tier": tier, "domain": domain, "environment": environment, "lineage": key,
-        "plan_tree": key, "split": "train", "status": TaskStatus.PROVEN, "depth": 3, "outcome_kind": "done",
-        "folder": f"content/{slug}/tasks/{key}", "checks": {},
+        "key": spec.key, "title": title, "tier": tier, "domain": domain, "environment": environment,
+        "lineage": spec.key, "plan_tree": spec.key, "split": "train", "status": TaskStatus.PROVEN, "depth": 3,
+        "outcome_kind": "done", "folder": folder, "checks": {},
         "instruction": "In “Biology 10B”, post an announcement for each assignment with three students missing.",
     } | fields)
     for index, scale in enumerate(("v0", "v1", "v2", "v3")):
@@ -64,7 +78,8 @@ def result(**fields: Any) -> CellResult:
         "outcome": "ok", "stdout": "5 posted\n", "returned": "5 posted\n", "error": None, "calls": (call(),),
         "variables": (Variable("bio", "dict", "14", "{'name': 'Biology 10B'}", "same"),
                       Variable("missing", "dict", "9", "{'Osmosis lab': 5}", "new")),
-        "rows": (RowChange("announcement", {"id": "99"}, None, {"id": "99", "text": "Osmosis lab: 5", "state": "PUBLISHED"}),
+        "rows": (RowChange("announcement", {"id": "99"}, None,
+                           {"id": "99", "text": "Osmosis lab: 5", "state": "PUBLISHED"}),
                  RowChange("course", {"id": "1"}, {"id": "1", "section": "A"}, {"id": "1", "section": "B"})),
         "files": (FileChange("missing.csv", "added", 40, "assignment,student\n"),), "milliseconds": 420.0,
     } | fields)
@@ -74,7 +89,7 @@ def steps(count: int = 3, **fields: Any) -> tuple[Step, ...]:
     """`count` steps: cells, the second of which fails, and the answer."""
     made = []
     for index in range(1, count):
-        code = f"# Post announcements, part {index}\nfor title, n in missing.items():\n    print(tools.announcements_create(courseId=bio['id']))"
+        code = CODE.format(index)
         outcome = result(**fields)
         if index == 2:
             outcome = replace(
@@ -98,7 +113,8 @@ def trajectory(kind: str = "failed", *, count: int = 3, answer: str = "Done: 5 p
         "version": VERSION, "task": "key", "environment": "e" * 64, "scale": "v2", "seed": 7, "policy": "scripted",
         "mode": "programmatic", "system": "…", "instruction": "…", "steps": steps(count), "answer": answer,
         "outcome": Outcome(kind, cause, "" if cause == "verdict" else "the limit of 30 steps"),  # type: ignore[arg-type]
-        "criteria": criteria, "verifier": VERIFIER if criteria else "", "state_before": "b", "state_after": "a", "seconds": 3.1,
+        "criteria": criteria, "verifier": VERIFIER if criteria else "", "state_before": "b", "state_after": "a",
+        "seconds": 3.1,
     } | fields)
 
 
@@ -113,8 +129,9 @@ def make_episode(kind: str = "failed", *, task: Task | None = None, whole: bool 
     reward = {"passed": 1.0, "failed": 0.0, "stopped": 0.0}.get(kind)
     return Episode.objects.create(**{
         "task": task, "scale": "v2", "rows": 400, "files": 20, "seed": 7, "policy": "scripted", "source": "demo",
-        "state": JobState.SUCCEEDED, "outcome": kind, "reward": reward, "cause": "verdict", "verifier": VERIFIER,
-        "criteria": [{"name": "one", "passed": kind == "passed", "detail": ""}], "ended_at": timezone.now(), "seconds": 3.0,
+        "policy_config": {"fault": "partial"}, "state": JobState.SUCCEEDED, "outcome": kind, "reward": reward, "cause": "verdict", "verifier": VERIFIER,
+        "criteria": [{"name": "one", "passed": kind == "passed", "detail": ""}], "ended_at": timezone.now(),
+        "seconds": 3.0,
     } | fields)
 
 
@@ -127,5 +144,7 @@ def running_episode(task: Task | None = None, **fields: Any) -> Episode:
     return episode
 
 
-__all__ = ["EVIL", "VERIFIER", "StepRow", "call", "make_episode", "make_task", "result", "running_episode", "steps",
-           "trajectory"]
+__all__ = [
+    "EVIL", "VERIFIER", "Call", "CellError", "FileChange", "RowChange", "Step", "Variable", "call", "make_episode",
+    "make_task", "result", "running_episode", "steps", "trajectory",
+]

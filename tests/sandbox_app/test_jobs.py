@@ -10,7 +10,6 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
-
 from sandbox_app import hostkeeper, services
 from sandbox_app.conductor import Conductor, Feed, Watched
 from sandbox_app.live import in_flight
@@ -74,7 +73,7 @@ def test_steps_arrive_as_rows_and_events_in_order() -> None:
     kinds = [event.kind for event in events]
     assert kinds[:6] == ["state", "state", "step_started", "output", "calls", "step"]
     assert kinds[-1] == "ended"
-    assert [event.data["text"] for event in events if event.kind == "output"][0] == "first second"
+    assert next(event.data["text"] for event in events if event.kind == "output") == "first second"
 
 
 @pytest.mark.django_db

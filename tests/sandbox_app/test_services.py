@@ -9,7 +9,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import IntegrityError
 from django.utils import timezone
-
 from sandbox_app import services
 from sandbox_app.filters import EpisodeFilter
 from sandbox_app.models import Episode, Review, ReviewReason, StepRow
@@ -39,7 +38,8 @@ def reason(code: str = "false_fail") -> ReviewReason:
 
 def create(**fields: Any) -> Episode:
     return services.create_episode(**{
-        "task": fields.pop("task", None) or records.make_task(), "scale": "v0", "policy": "reference", "source": "person",
+        "task": fields.pop("task", None) or records.make_task(), "scale": "v0", "policy": "reference",
+        "source": "person",
     } | fields)
 
 
@@ -94,7 +94,9 @@ def test_a_worker_that_lost_its_lease_writes_nothing() -> None:
     assert (episode.state, episode.outcome) == (JobState.RUNNING, "")
 
 
-@pytest.mark.parametrize(("kind", "reward"), [("passed", 1.0), ("failed", 0.0), ("stopped", 0.0), ("infrastructure", None)])
+@pytest.mark.parametrize(("kind", "reward"), [
+    ("passed", 1.0), ("failed", 0.0), ("stopped", 0.0), ("infrastructure", None),
+])
 def test_finish_writes_outcome_and_reward_together(kind: str, reward: float | None) -> None:
     episode = records.running_episode()
     running.finish(episode=episode, trajectory=records.trajectory(kind))

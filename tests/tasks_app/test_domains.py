@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 
 import pytest
+
 from tasks_app.domains.model import Attr, DomainModel, Entity, Op, from_json, to_json
 from tasks_app.domains.reading import read_domain, tool_names
 from tasks_app.toolpool import read_source
@@ -250,8 +251,8 @@ def test_deleted_rows_stay_marked_where_lists_can_show_them() -> None:
     assert op("course_work_delete").effect.detail["set"]["state"] == "DELETED"
     assert op("events_delete").effect.detail["set"]["status"] == "cancelled"
     assert op("acl_delete").effect.detail["set"]["role"] == "none"
-    assert op("topics_delete").effect.detail == {"mode": "cascade"}
-    assert op("students_delete").effect.detail == {"mode": "cascade"}
+    assert op("topics_delete").effect.detail["mode"] == "cascade"
+    assert op("students_delete").effect.detail["mode"] == "cascade"
 
 
 @pytest.mark.parametrize(
@@ -381,6 +382,50 @@ def test_errors_are_the_documented_ones() -> None:
         "ALREADY_EXISTS",
     }
     assert op("guardian_invitations_create").effect.detail["unique"] == ["student_id", "invited_email_address"]
+
+
+def test_other_names_of_a_key_and_rules_between_parameters_are_read() -> None:
+    assert op("courses_get").effect.detail["aliases"] == {
+        "id": {"entity": "CourseAlias", "by": "alias", "gives": "course_id"}
+    }
+    assert op("invitations_list").effect.detail["needs_one_of"] == ["userId", "courseId"]
+    assert op("courses_list").effect.detail["excludes"] == {"studentId": ["teacherId"], "teacherId": ["studentId"]}
+    assert op("events_list").effect.detail["order_needs"] == {"startTime": "singleEvents"}
+
+
+def refused(tool: str) -> list[tuple[str, dict[str, object]]]:
+    listed = op(tool).effect.detail.get("refuses", [])
+    return [(r["code"], {k: v for k, v in r.items() if k not in ("code", "says")}) for r in listed]
+
+
+def test_refusals_that_stand_on_rows_are_read_and_others_stay_words() -> None:
+    membership = {"course_id": "course_id", "user_id": "user_id"}
+    assert refused("course_work_patch") == [
+        ("FAILED_PRECONDITION", {"if": "column", "column": "state", "equals": "DELETED"})
+    ]
+    assert refused("students_create") == [("ALREADY_EXISTS", {"if": "row", "entity": "Teacher", "by": membership})]
+    assert refused("teachers_delete")[0] == (
+        "FAILED_PRECONDITION",
+        {"if": "parent", "entity": "Course", "column": "owner_id", "equals": "user_id"},
+    )
+    assert refused("topics_create") == [("ALREADY_EXISTS", {"if": "same", "columns": ["course_id", "name"]})]
+    assert refused("topics_patch") == [("FAILED_PRECONDITION", {"if": "same", "columns": ["course_id", "name"]})]
+    assert refused("invitations_create")[0][1]["targets"] == {"STUDENT": "Student", "TEACHER": "Teacher"}
+    assert refused("course_work_modify_assignees") == [
+        ("FAILED_PRECONDITION", {"if": "empty", "part": "CourseWorkStudent"})
+    ]
+    assert refused("courses_create") == []
+
+
+def test_bounds_said_in_words_are_in_the_schema_of_an_argument() -> None:
+    name = next(p for p in op("courses_create").params if p.name == "name")
+    assert (name.schema["minLength"], name.schema["maxLength"]) == (1, 750)
+    reminders = next(p for p in op("events_insert").params if p.name == "reminders")
+    assert reminders.schema["properties"]["overrides"]["items"]["properties"]["minutes"]["maximum"] == 40320
+
+
+def test_copies_of_a_parent_are_marked() -> None:
+    assert attr("StudentSubmission.course_work_type").derived == "CourseWork.work_type"
 
 
 def test_nouns_are_what_people_say() -> None:

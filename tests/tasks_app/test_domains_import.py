@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+
+from tasks_app.domains.model import DomainModel, Op
 from tasks_app.management.commands import import_tools
 from tasks_app.models import Domain, ImportReport, Tool
 
@@ -53,7 +55,7 @@ def test_import_that_fails_leaves_the_rest_and_says_what_where_and_what_to_do(tm
     broken = tmp_path / "broken.json"
     broken.write_text('{"kind": "discovery#restDescription", "name": "x"')
     out = io.StringIO()
-    with pytest.raises(CommandError, match="truncated .*line 1"):
+    with pytest.raises(CommandError, match=r"truncated .*line 1"):
         call_command("import_tools", str(broken), "calendar:v3", "--json", stdout=out, skip_checks=True)
     found = json.loads(out.getvalue())
     assert found["problems"][0]["source"] == str(broken)
@@ -83,3 +85,15 @@ def test_import_says_in_words_what_was_left_out() -> None:
     said = out.getvalue()
     assert "33 of 38 methods run (87%)" in said
     assert "left out: calendar.events.watch: pushes notifications to a channel" in said
+
+
+def test_tool_that_no_code_can_be_made_for_is_left_out_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refusing(op: Op, model: DomainModel) -> str:
+        if op.effect.kind == "free_busy":
+            raise import_tools.CannotCompile("no compiler for free_busy")
+        return ""
+
+    monkeypatch.setattr(import_tools, "compile_tool", refusing)
+    found = imported("calendar:v3")["documents"][0]
+    assert found["ops"] == 32
+    assert "no code can be made for it" in Tool.objects.get(method="calendar.freebusy.query").reason

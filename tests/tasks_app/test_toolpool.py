@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
+
+from tasks_app.domains.reading import read_domain
 from tasks_app.toolpool import read_source, sources
 from tasks_app.toolpool.discovery import DiscoveryReader
 from tasks_app.toolpool.schemas import Schemas
+from tasks_app.toolpool.sources import Source
 from tasks_app.tools import ToolSourceError
 
 
@@ -133,9 +138,8 @@ def test_refused_schema_nested_without_end(tmp_path: Path) -> None:
     deep: dict[str, Any] = {"type": "string"}
     for _ in range(100):
         deep = {"type": "object", "properties": {"a": deep}}
-    read = read_source(saved(tmp_path, document(schemas={**document()["schemas"], "Shelf": deep})))
-    with pytest.raises(ToolSourceError, match="nested more than 60 levels"):
-        Schemas(read.schemas, "x").expanded({"$ref": "Shelf"})
+    spec = saved(tmp_path, document(schemas={**document()["schemas"], "Shelf": deep}))
+    assert "nested more than 60 levels" in refused(spec)
 
 
 @pytest.mark.parametrize(
@@ -163,8 +167,8 @@ def test_refused_bytes_that_are_no_text(tmp_path: Path) -> None:
         ({"resources": {}}, "describes no method"),
         ({"resources": {"a": []}}, "does not hold objects"),
         ({"resources": {"a": {"methods": {"get": {"id": "x"}}}}}, "has no httpMethod, path"),
-        ({"schemas": {"A": 1}}, "not objects: A"),
-        ({"schemas": []}, "not objects"),
+        ({"schemas": {"A": 1}}, "'schemas' does not hold objects"),
+        ({"schemas": ["A"]}, "'schemas' does not hold objects"),
         ({"name": ""}, "has no name"),
     ],
 )
@@ -186,3 +190,55 @@ def test_sniffs_by_content_only() -> None:
 
 def test_size_bound_is_above_every_known_document() -> None:
     assert max(path.stat().st_size for path in sources.google_documents().glob("*.json")) < sources.MAX_BYTES
+
+
+def test_schema_that_doubles_at_each_level_is_cut_to_a_bounded_size(tmp_path: Path) -> None:
+    schemas = document()["schemas"]
+    for level in range(11):
+        schemas[f"L{level}"] = {"type": "object", "properties": {f"p{i}": {"$ref": f"L{level + 1}"} for i in range(10)}}
+    schemas["L11"] = {"type": "object", "properties": {"leaf": {"type": "string"}}}
+    schemas["Shelf"]["properties"]["laugh"] = {"$ref": "L0"}
+    read = read_source(saved(tmp_path, document(schemas=schemas)))
+    assert len(json.dumps(Schemas(read.schemas, "x").expanded({"$ref": "Shelf"}))) < 5_000_000
+
+
+def test_refused_names_that_could_not_be_names(tmp_path: Path) -> None:
+    schemas = document()["schemas"]
+    schemas["Shelf"]["properties"]["title'); drop table"] = {"type": "string"}
+    assert "is no name" in refused(saved(tmp_path, document(schemas=schemas)))
+
+
+JUNK: tuple[Any, ...] = (
+    None,
+    1,
+    "",
+    [],
+    {},
+    True,
+    ["a"],
+    {"$ref": "Course"},
+    {"$ref": "Nope"},
+    {"type": "array"},
+    "\u202eevil",
+)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_document_with_anything_in_it_broken_is_read_or_refused_in_a_sentence(seed: int) -> None:
+    content = json.loads((sources.google_documents() / "calendar.v3.json").read_text())
+    random = Random(seed)
+    for _ in range(random.choice((1, 3, 10))):
+        holder, key = random.choice(list(_places(content)))
+        holder[key] = random.choice(JUNK)
+    refusal: ToolSourceError | None = None
+    try:
+        read_domain(DiscoveryReader().read(content, Source("fuzzed", "0", "")))
+    except ToolSourceError as error:
+        refusal = error
+    assert refusal is None or (refusal.where.startswith("fuzzed") and refusal.remedy)
+
+
+def _places(node: Any) -> Iterator[tuple[Any, Any]]:
+    for key in list(node) if isinstance(node, dict) else range(len(node)) if isinstance(node, list) else ():
+        yield node, key
+        yield from _places(node[key])

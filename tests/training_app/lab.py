@@ -21,7 +21,7 @@ from training_app.examples import Record, record_of
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 WORDS = ("apples", "bread", "chairs", "doors", "eggs", "figs", "grapes", "hats")
-VERIFIER = '''
+VERIFIER = """
 def verify(before, after, files_before, files_after, answer):
     old = before.execute("SELECT id, text FROM note").fetchall()
     new = after.execute("SELECT id, text FROM note WHERE id > ?", (len(old),)).fetchall()
@@ -29,16 +29,25 @@ def verify(before, after, files_before, files_after, answer):
         {{"name": "note created", "passed": [text for _, text in new] == [{text!r}], "detail": str(new)}},
         {{"name": "answer", "passed": answer.strip() == "Done.", "detail": answer}},
     ]
-'''
+"""
 
 
 def primer(package: Path, word: str, **changes: Any) -> TaskSpec:
     """Leave a note of one word."""
-    return keyed(make_task(
-        package, title=f"Note {word}", tier="primer", instruction=f"Leave a note that says {word}.",
-        tools=("notes_list", "notes_create"), verifier=VERIFIER.format(text=word), lineage=f"{WORDS.index(word):08x}",
-        reference=f'# %%\ntools.notes_create(text="{word}")\nprint("Done.")\n', probes=(), **changes,
-    ))
+    return keyed(
+        make_task(
+            package,
+            title=f"Note {word}",
+            tier="primer",
+            instruction=f"Leave a note that says {word}.",
+            tools=("notes_list", "notes_create"),
+            verifier=VERIFIER.format(text=word),
+            lineage=f"{WORDS.index(word):08x}",
+            reference=f'# %%\ntools.notes_create(text="{word}")\nprint("Done.")\n',
+            probes=(),
+            **changes,
+        )
+    )
 
 
 def system_of(package: Path, task: TaskSpec) -> str:
@@ -49,13 +58,28 @@ def system_of(package: Path, task: TaskSpec) -> str:
 def reference_trajectory(package: Path, task: TaskSpec) -> Trajectory:
     """What the reference's episode would record, without a kernel."""
     result = CellResult("ok", "Done.\n", "Done.\n", None, (), (), (), (), 1.0)
-    steps = [Step(index, interfaces.render_call(code), code, result) for index, code in enumerate(cells(task.reference), 1)]
+    steps = [
+        Step(index, interfaces.render_call(code), code, result) for index, code in enumerate(cells(task.reference), 1)
+    ]
     steps.append(Step(len(steps) + 1, "Done.", None, None))
     return Trajectory(
-        version=VERSION, task=task.key, environment=task.environment, scale="v0", seed=7, policy="reference",
-        mode="programmatic", system=system_of(package, task), instruction=task.instruction, steps=tuple(steps),
-        answer="Done.", outcome=Outcome("passed", "verdict"), criteria=({"name": "answer", "passed": True, "detail": ""},),
-        verifier="v", state_before="a", state_after="b", seconds=0.1,
+        version=VERSION,
+        task=task.key,
+        environment=task.environment,
+        scale="v0",
+        seed=7,
+        policy="reference",
+        mode="programmatic",
+        system=system_of(package, task),
+        instruction=task.instruction,
+        steps=tuple(steps),
+        answer="Done.",
+        outcome=Outcome("passed", "verdict"),
+        criteria=({"name": "answer", "passed": True, "detail": ""},),
+        verifier="v",
+        state_before="a",
+        state_after="b",
+        seconds=0.1,
     )
 
 
@@ -76,7 +100,8 @@ class Lab:
     def records(self, copies: int = 1) -> list[Record]:
         return [
             replace(record_of(trajectory, episode=f"{task.key}-{copy}", lineage=task.lineage, tier="primer"), seed=copy)
-            for copy in range(copies) for task, trajectory in zip(self.tasks, self.trajectories, strict=True)
+            for copy in range(copies)
+            for task, trajectory in zip(self.tasks, self.trajectories, strict=True)
         ]
 
     def snapshot(self, copies: int = 1) -> Path:
@@ -97,7 +122,12 @@ class Lab:
         with (folder / "log.txt").open("ab") as log:
             subprocess.run(
                 [sys.executable, "-m", module, "--config", str(folder / "config.json"), "--out", str(folder)],
-                cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT, timeout=300, check=False,
+                cwd=ROOT,
+                env=environment,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                timeout=300,
+                check=False,
             )
         return folder
 

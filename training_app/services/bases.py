@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.db import transaction
+
 from sandbox_app import interfaces
 from tasks_app.models import Task
 from tasks_app.models.content import TaskStatus
@@ -18,7 +19,7 @@ from training_app.models import Checkpoint
 from training_app.services.places import data_dir, relative, tool_specs
 
 logger = logging.getLogger(__name__)
-MOST_PROMPTS = 400          # distinct tool lists read for the tokenizer; more add nothing it has not seen
+MOST_PROMPTS = 400  # distinct tool lists read for the tokenizer; more add nothing it has not seen
 
 
 def base_texts() -> Iterator[str]:
@@ -44,8 +45,10 @@ def make_base_checkpoint(*, preset: str, seed: int = 0) -> Checkpoint:
         raise Refused(f"There is no model preset {preset!r}; choose one of {', '.join(PRESETS)}.")
     texts = list(base_texts())
     if not texts:
-        raise Refused("There are no proven train-split tasks whose text a tokenizer could be trained on. "
-                      "Load the content first (manage.py load_content).")
+        raise Refused(
+            "There are no proven train-split tasks whose text a tokenizer could be trained on. "
+            "Load the content first (manage.py load_content)."
+        )
     content = hashlib.sha256("\0".join(texts).encode()).hexdigest()[:12]
     folder = data_dir() / "checkpoints" / f"base-{preset}-{seed}-{content}"
     there = Checkpoint.objects.filter(run=None, folder=relative(folder)).first()
@@ -55,6 +58,8 @@ def make_base_checkpoint(*, preset: str, seed: int = 0) -> Checkpoint:
     logger.info("made base checkpoint %s of %d texts", folder.name, len(texts))
     with transaction.atomic():
         row, _ = Checkpoint.objects.get_or_create(
-            run=None, folder=relative(folder), defaults={"label": f"base · {preset}", "digest": digest},
+            run=None,
+            folder=relative(folder),
+            defaults={"label": f"base · {preset}", "digest": digest},
         )
     return row

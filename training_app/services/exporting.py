@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
+
 from sandbox_app.models import Episode
 from tasks_app.blobs import BlobMissing
 from tasks_app.leases import Cancelled, Held, lease
@@ -40,10 +41,17 @@ class Wanted:
 
     def episodes(self) -> QuerySet[Episode]:
         wanted = {
-            "task__tier": self.tier, "task__domain__slug": self.domain, "scale": self.scale, "policy": self.policy,
-            "outcome": self.outcome, "standing": self.standing, "task__split": self.split,
+            "task__tier": self.tier,
+            "task__domain__slug": self.domain,
+            "scale": self.scale,
+            "policy": self.policy,
+            "outcome": self.outcome,
+            "standing": self.standing,
+            "task__split": self.split,
         }
-        found = Episode.objects.filter(state=JobState.SUCCEEDED, **{key: value for key, value in wanted.items() if value})
+        found = Episode.objects.filter(
+            state=JobState.SUCCEEDED, **{key: value for key, value in wanted.items() if value}
+        )
         found = found.exclude(trajectory="")
         return found.filter(source__startswith=self.source) if self.source else found
 
@@ -57,12 +65,19 @@ def create_export(*, wanted: Wanted, key: str, by: Any = None) -> Export:
         return there
     count = wanted.episodes().count()
     if not count:
-        raise Refused("No ended episode with a trajectory matches these filters, so there is nothing to export. "
-                      "Widen the filter, or run some tasks first.")
+        raise Refused(
+            "No ended episode with a trajectory matches these filters, so there is nothing to export. "
+            "Widen the filter, or run some tasks first."
+        )
     with transaction.atomic():
-        export, created = Export.objects.get_or_create(launch_key=key, defaults={
-            "filters": asdict(wanted), "rows_count": count, "created_by": by,
-        })
+        export, created = Export.objects.get_or_create(
+            launch_key=key,
+            defaults={
+                "filters": asdict(wanted),
+                "rows_count": count,
+                "created_by": by,
+            },
+        )
         if created:
             export.folder = relative(data_dir() / "exports" / str(export.pk))
             export.save(update_fields=["folder"])
@@ -129,9 +144,23 @@ def rows_of(wanted: Wanted) -> Iterator[dict[str, Any]]:
 def facts_of(episode: Episode) -> dict[str, Any]:
     task = episode.task
     return {
-        "id": str(episode.pk), "created_at": episode.created_at.isoformat(), "task": task.key, "title": task.title,
-        "tier": task.tier, "domain": task.domain.slug, "lineage": task.lineage, "split": task.split,
-        "environment": task.environment.digest, "scale": episode.scale, "seed": episode.seed, "policy": episode.policy,
-        "source": episode.source, "outcome": episode.outcome, "cause": episode.cause, "reward": episode.reward,
-        "standing": episode.standing, "verifier": episode.verifier, "seconds": episode.seconds,
+        "id": str(episode.pk),
+        "created_at": episode.created_at.isoformat(),
+        "task": task.key,
+        "title": task.title,
+        "tier": task.tier,
+        "domain": task.domain.slug,
+        "lineage": task.lineage,
+        "split": task.split,
+        "environment": task.environment.digest,
+        "scale": episode.scale,
+        "seed": episode.seed,
+        "policy": episode.policy,
+        "source": episode.source,
+        "outcome": episode.outcome,
+        "cause": episode.cause,
+        "reward": episode.reward,
+        "standing": episode.standing,
+        "verifier": episode.verifier,
+        "seconds": episode.seconds,
     }

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.db.models import QuerySet
+
 from training_app.configs import SftConfig
 from training_app.examples import Example, Examples, Piece, build, pieces
 from training_app.model import size_of
@@ -14,9 +15,9 @@ from training_app.services.places import data_dir, folder_of
 from training_app.snapshots import read
 from training_app.tokens import Codec
 
-PER_SECOND = 12_000         # tokens a second and core of the nano preset, until a run of this machine says better
-SHOWN = 12                  # examples offered on the mask page
-PARAMETERS = 1_312_128      # of that preset
+PER_SECOND = 12_000  # tokens a second and core of the nano preset, until a run of this machine says better
+SHOWN = 12  # examples offered on the mask page
+PARAMETERS = 1_312_128  # of that preset
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +51,14 @@ def forecast(snapshot: Snapshot, checkpoint: Checkpoint, config: SftConfig) -> t
     rate = speed or PER_SECOND * min(4.0, PARAMETERS * 4 / max(1, size))
     saved = -(-steps // config.save_every)
     return Forecast(
-        examples=len(found.kept), validation=len(validation.kept), tokens=tokens, trained_tokens=found.trained_tokens,
-        steps=steps, seconds=8 + tokens / rate, disk=size * (saved + 3), left_out=found.left_out,
+        examples=len(found.kept),
+        validation=len(validation.kept),
+        tokens=tokens,
+        trained_tokens=found.trained_tokens,
+        steps=steps,
+        seconds=8 + tokens / rate,
+        disk=size * (saved + 3),
+        left_out=found.left_out,
         measured=speed is not None,
     ), found
 

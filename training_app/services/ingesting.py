@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from django.db import transaction
+
 from sandbox_app.models import Episode
 from sandbox_app.services import record_trajectory
 from sandbox_app.trajectories import from_json
@@ -23,7 +24,7 @@ from training_app.folders import RunFolder
 from training_app.models import Checkpoint, Evaluation, EvaluationEpisode, TrainingRun
 from training_app.services.places import data_dir, relative
 
-LINES = 200                 # at most so many lines a transaction
+LINES = 200  # at most so many lines a transaction
 Line = Mapping[str, Any]
 _ROLLOUT = re.compile(r"step-(\d+)-(\d+)\.json")
 
@@ -34,7 +35,7 @@ def ingest(job: TrainingRun | Evaluation) -> int:
     read = ingest_run if isinstance(job, TrainingRun) else ingest_evaluation
     count = 0
     while lines := _new_lines(folder.metrics_path, job.ingested):
-        _take(job, lines, lambda line: read(job, folder, line))  # type: ignore[arg-type]
+        _take(job, lines, lambda line: read(job, folder, line))
         count += len(lines)
     return count
 
@@ -76,17 +77,26 @@ def ingest_run(run: TrainingRun, folder: RunFolder, line: Line) -> float | None:
     """Rows of one line of a training run; returns the progress it tells."""
     if line["kind"] == "checkpoint":
         path = folder.checkpoints_path / line["folder"]
-        Checkpoint.objects.update_or_create(run=run, step=line["step"], defaults={
-            "label": f"{run.label} {str(run.pk)[:4]} · step {line['step']}", "folder": relative(path),
-            "digest": line["digest"],
-        })
+        Checkpoint.objects.update_or_create(
+            run=run,
+            step=line["step"],
+            defaults={
+                "label": f"{run.label} {str(run.pk)[:4]} · step {line['step']}",
+                "folder": relative(path),
+                "digest": line["digest"],
+            },
+        )
     elif line["kind"] == "prepared":
         run.summary = {**run.summary, "prepared": {key: line[key] for key in line if key not in ("kind", "at")}}
     elif line["kind"] == "step":
-        run.summary = {**run.summary, **{
-            name: line[name] for name in ("step", "steps", "tokens", "seconds", "loss", "rollout_reward", "infrastructure")
-            if name in line
-        }}
+        run.summary = {
+            **run.summary,
+            **{
+                name: line[name]
+                for name in ("step", "steps", "tokens", "seconds", "loss", "rollout_reward", "infrastructure")
+                if name in line
+            },
+        }
         if "rollouts" in line:
             _rollouts(run, folder, int(line["step"]))
         return float(line["step"]) / max(1, int(line["steps"]))
@@ -103,12 +113,18 @@ def _rollouts(run: TrainingRun, folder: RunFolder, step: int) -> None:
         trajectory = from_json(json.loads(path.read_text(encoding="utf-8")))
         task = tasks.get(trajectory.task)
         if found is None or task is None:
-            continue        # the task was deleted since: there is nothing to hang the episode on
+            continue  # the task was deleted since: there is nothing to hang the episode on
         size = sizes[Path(task.folder).name]
         record_trajectory(
-            trajectory=trajectory, task=task, rows=size["rows"], files=size["files"], source=f"run:{run.pk}",
-            policy="local", policy_config={"step": step, "place": int(found[2]), "run": str(run.pk)},
-            record_key=f"{run.pk.hex}:{step}:{int(found[2])}", by=run.created_by,
+            trajectory=trajectory,
+            task=task,
+            rows=size["rows"],
+            files=size["files"],
+            source=f"run:{run.pk}",
+            policy="local",
+            policy_config={"step": step, "place": int(found[2]), "run": str(run.pk)},
+            record_key=f"{run.pk.hex}:{step}:{int(found[2])}",
+            by=run.created_by,
         )
 
 
@@ -130,14 +146,24 @@ def ingest_evaluation(evaluation: Evaluation, folder: RunFolder, line: Line) -> 
         policy = line["policy"]
         control = policy in (REFERENCE, NO_OP)
         episode = record_trajectory(
-            trajectory=trajectory, task=task, rows=attempt.rows, files=attempt.files,
-            source=f"evaluation:{evaluation.pk}", policy=policy if control else "local",
+            trajectory=trajectory,
+            task=task,
+            rows=attempt.rows,
+            files=attempt.files,
+            source=f"evaluation:{evaluation.pk}",
+            policy=policy if control else "local",
             policy_config={} if control else {"checkpoint": policy},
-            record_key=f"{evaluation.pk.hex}:{line['row']}:{line['attempt']}", by=evaluation.created_by,
+            record_key=f"{evaluation.pk.hex}:{line['row']}:{line['attempt']}",
+            by=evaluation.created_by,
         )
-        EvaluationEpisode.objects.get_or_create(evaluation=evaluation, episode=episode, defaults={
-            "policy": policy, "nothing_to_do": task.outcome_kind == "nothing_to_do",
-        })
+        EvaluationEpisode.objects.get_or_create(
+            evaluation=evaluation,
+            episode=episode,
+            defaults={
+                "policy": policy,
+                "nothing_to_do": task.outcome_kind == "nothing_to_do",
+            },
+        )
     return float(line["step"]) / max(1, int(line["steps"]))
 
 

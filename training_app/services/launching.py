@@ -15,6 +15,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F
+
 from tasks_app.models import JobState, Task
 from tasks_app.models.content import TaskStatus
 from tasks_app.services import publish
@@ -40,8 +41,13 @@ def launch_sft(*, snapshot: Snapshot, start_from: Checkpoint, config: SftConfig,
     _check_space(expected.disk)
     body = {**config.to_json(), "start_from": start_from.digest, "snapshot": snapshot.digest}
     return _launch(
-        kind="sft", name=f"SFT · {start_from.label} · {expected.examples} episodes", key=_key("sft", body), by=by,
-        config=config.to_json(), start_from=start_from, snapshot=snapshot,
+        kind="sft",
+        name=f"SFT · {start_from.label} · {expected.examples} episodes",
+        key=_key("sft", body),
+        by=by,
+        config=config.to_json(),
+        start_from=start_from,
+        snapshot=snapshot,
     )
 
 
@@ -52,8 +58,13 @@ def launch_rl(*, start_from: Checkpoint, config: RlConfig, by: Any = None) -> Tr
     _check_space(6 * sum(path.stat().st_size for path in folder_of(start_from).glob("*.safetensors")))
     body = {**config.to_json(), "start_from": start_from.digest, "socket": "", "name": ""}
     return _launch(
-        kind="rl", name=f"GRPO · {start_from.label}", key=_key("rl", body), by=by, config=config.to_json(),
-        start_from=start_from, snapshot=start_from.run.snapshot if start_from.run else None,
+        kind="rl",
+        name=f"GRPO · {start_from.label}",
+        key=_key("rl", body),
+        by=by,
+        config=config.to_json(),
+        start_from=start_from,
+        snapshot=start_from.run.snapshot if start_from.run else None,
     )
 
 
@@ -88,7 +99,9 @@ def cancel(*, job: TrainingRun | Evaluation) -> None:
     """Ask it to end. A queued one ends at once; a running one saves a checkpoint first."""
     model = type(job)
     ended = model.objects.filter(pk=job.pk, state=JobState.QUEUED).update(
-        state=JobState.CANCELLED, cancel_asked=True, fence=F("fence") + 1,
+        state=JobState.CANCELLED,
+        cancel_asked=True,
+        fence=F("fence") + 1,
     )
     if not ended:
         model.objects.filter(pk=job.pk, state=JobState.RUNNING).update(cancel_asked=True)
@@ -101,9 +114,18 @@ def resume(*, job: TrainingRun | Evaluation) -> None:
     from training_app.jobs import evaluate_job, train_job
 
     with transaction.atomic():
-        resumed = type(job).objects.filter(pk=job.pk, state__in=[JobState.CANCELLED, JobState.FAILED]).update(
-            state=JobState.QUEUED, cancel_asked=False, error="", ended_at=None, lease_until=None, attempts=0,
-            fence=F("fence") + 1,
+        resumed = (
+            type(job)
+            .objects.filter(pk=job.pk, state__in=[JobState.CANCELLED, JobState.FAILED])
+            .update(
+                state=JobState.QUEUED,
+                cancel_asked=False,
+                error="",
+                ended_at=None,
+                lease_until=None,
+                attempts=0,
+                fence=F("fence") + 1,
+            )
         )
         if not resumed:
             raise Refused(f"{job.name} is {job.get_state_display()}; only a cancelled or failed one can be resumed.")
@@ -113,7 +135,9 @@ def resume(*, job: TrainingRun | Evaluation) -> None:
         queue.delay_on_commit(str(job.pk))
 
 
-def train_attempts(*, tier: str, domain: str = "", scale: str = "v0", most: int = 0, seed: int = 0) -> tuple[Attempt, ...]:
+def train_attempts(
+    *, tier: str, domain: str = "", scale: str = "v0", most: int = 0, seed: int = 0
+) -> tuple[Attempt, ...]:
     """Proven train-split tasks as attempts, in a shuffled order that the seed fixes; `most` 0 takes all."""
     return _attempts("train", tier, domain, scale, most, seed, episode_seeds=1)
 
@@ -147,26 +171,41 @@ def _seed(task: Task) -> int:
 
 
 def launch_evaluation(
-    *, checkpoints: list[Checkpoint], attempts: tuple[Attempt, ...], label: str, temperature: float = 0.0, by: Any = None
+    *,
+    checkpoints: list[Checkpoint],
+    attempts: tuple[Attempt, ...],
+    label: str,
+    temperature: float = 0.0,
+    by: Any = None,
 ) -> Evaluation:
     """Queue an evaluation of checkpoints with its two control rows. Raises `Refused`."""
     from training_app.jobs import evaluate_job
 
     if not checkpoints:
         raise Refused("An evaluation compares checkpoints; choose at least one.")
-    contenders = (Contender(REFERENCE), Contender(NO_OP), *(
-        Contender(str(checkpoint.pk), str(folder_of(checkpoint))) for checkpoint in checkpoints
-    ))
+    contenders = (
+        Contender(REFERENCE),
+        Contender(NO_OP),
+        *(Contender(str(checkpoint.pk), str(folder_of(checkpoint))) for checkpoint in checkpoints),
+    )
     config = EvaluateConfig(
-        contenders=contenders, attempts=attempts, socket=str(settings.KERNEL_SOCKET), temperature=temperature,
+        contenders=contenders,
+        attempts=attempts,
+        socket=str(settings.KERNEL_SOCKET),
+        temperature=temperature,
         concurrency=int(settings.SANDBOX_SLOTS),
     )
     config.check()
     body = {**config.to_json(), "socket": "", "contenders": [checkpoint.digest for checkpoint in checkpoints]}
     with transaction.atomic():
-        row, created = Evaluation.objects.get_or_create(launch_key=_key("evaluation", body), defaults={
-            "name": f"{label} · {len(attempts)} attempts", "config": config.to_json(), "created_by": by,
-        })
+        row, created = Evaluation.objects.get_or_create(
+            launch_key=_key("evaluation", body),
+            defaults={
+                "name": f"{label} · {len(attempts)} attempts",
+                "config": config.to_json(),
+                "created_by": by,
+            },
+        )
         if created:
             row.folder = relative(runs_dir() / str(row.pk))
             row.save(update_fields=["folder"])

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+
 from sandbox_app.models import Episode
 from sandbox_app.trajectories import Trajectory, from_json
 from tasks_app.environments.package import EnvironmentPackage
@@ -50,6 +51,10 @@ def attempt(task: Task, scale: str, seed: int) -> Attempt:
     """An attempt at a task, as subprocesses take it. Raises TaskScale.DoesNotExist."""
     size = task.scales.get(name=scale)
     return Attempt(
-        task_folder=str(data_dir() / task.folder), package_folder=str(data_dir() / task.environment.folder),
-        scale=size.name, rows=size.rows, files=size.files, seed=seed,
+        task_folder=str(data_dir() / task.folder),
+        package_folder=str(data_dir() / task.environment.folder),
+        scale=size.name,
+        rows=size.rows,
+        files=size.files,
+        seed=seed,
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
+
 from sandbox_app.models import Episode
 from tasks_app.blobs import BlobMissing
 from training_app.examples import Record, record_of
@@ -29,7 +30,10 @@ class Choice:
     def matching(self) -> QuerySet[Episode]:
         """Ended episodes that fit the choice, whatever their outcome or review."""
         wanted = {
-            "task__tier": self.tier, "task__domain__slug": self.domain, "scale": self.scale, "policy": self.policy,
+            "task__tier": self.tier,
+            "task__domain__slug": self.domain,
+            "scale": self.scale,
+            "policy": self.policy,
         }
         found = Episode.objects.ended().filter(**{name: value for name, value in wanted.items() if value})
         return found.filter(source__startswith=self.source) if self.source else found
@@ -58,7 +62,10 @@ def records(episodes: QuerySet[Episode], left_out: Counter[str]) -> tuple[list[R
     for episode in episodes.select_related("task").order_by("created_at", "pk").iterator(chunk_size=200):
         try:
             record = record_of(
-                trajectory_of(episode), episode=str(episode.pk), lineage=episode.task.lineage, tier=episode.task.tier,
+                trajectory_of(episode),
+                episode=str(episode.pk),
+                lineage=episode.task.lineage,
+                tier=episode.task.tier,
             )
         except BlobMissing:
             left_out["without a trajectory"] += 1
@@ -80,11 +87,18 @@ def create_snapshot(*, choice: Choice, by: Any = None) -> Snapshot:
     kept, rows = records(entering, left_out)
     written = write(kept, snapshots_dir(), filters=asdict(choice), left_out=dict(left_out))
     with transaction.atomic():
-        snapshot, created = Snapshot.objects.get_or_create(digest=written.digest, defaults={
-            "folder": relative(written.folder), "filters": asdict(choice), "episodes_count": len(kept),
-            "train_count": written.train, "validation_count": written.validation, "left_out": dict(left_out),
-            "created_by": by,
-        })
+        snapshot, created = Snapshot.objects.get_or_create(
+            digest=written.digest,
+            defaults={
+                "folder": relative(written.folder),
+                "filters": asdict(choice),
+                "episodes_count": len(kept),
+                "train_count": written.train,
+                "validation_count": written.validation,
+                "left_out": dict(left_out),
+                "created_by": by,
+            },
+        )
         if created:
             snapshot.episodes.set(rows)
     return snapshot

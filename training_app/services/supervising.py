@@ -14,6 +14,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+
 from tasks_app.leases import Cancelled, Held, lease
 from tasks_app.models import JobState
 from tasks_app.models.jobs import LeaseLost
@@ -26,10 +27,10 @@ from training_app.services.ingesting import ingest
 from training_app.services.places import data_dir
 
 logger = logging.getLogger(__name__)
-LOOK_EVERY = 0.2            # seconds between two looks at metrics.jsonl
-CHECK_EVERY = 1.0           # seconds between two looks at what people asked for
-ATTEMPTS = 3                # a subprocess that dies without a word is started again so often
-WORKER_ENDS = threading.Event()     # set by jobs.py when the worker shuts down
+LOOK_EVERY = 0.2  # seconds between two looks at metrics.jsonl
+CHECK_EVERY = 1.0  # seconds between two looks at what people asked for
+ATTEMPTS = 3  # a subprocess that dies without a word is started again so often
+WORKER_ENDS = threading.Event()  # set by jobs.py when the worker shuts down
 MODULES = {"sft": "training_app.sft", "rl": "training_app.rl"}
 
 
@@ -52,7 +53,7 @@ def _see_through(job: TrainingRun | Evaluation, held: Held) -> None:
     try:
         while process.alive:
             if WORKER_ENDS.is_set():
-                return          # the row stays running; its lease ends and the reaper queues it again
+                return  # the row stays running; its lease ends and the reaper queues it again
             _look(job, held)
         ingest(job)
     except Cancelled:
@@ -91,8 +92,10 @@ def _conclude(job: TrainingRun | Evaluation, folder: RunFolder) -> None:
     elif result["status"] == "finished":
         _end(job, JobState.SUCCEEDED, **_fields(job, result))
     elif result["status"] == "stopped":
-        if not WORKER_ENDS.wait(5.0):       # the studio is going down with it, or somebody stopped it by hand
-            _end(job, JobState.FAILED, error="The process was stopped from outside after saving. Press Resume to go on.")
+        if not WORKER_ENDS.wait(5.0):  # the studio is going down with it, or somebody stopped it by hand
+            _end(
+                job, JobState.FAILED, error="The process was stopped from outside after saving. Press Resume to go on."
+            )
     else:
         _end(job, JobState.FAILED, error=result["error"])
 
@@ -102,16 +105,25 @@ def _died(job: TrainingRun | Evaluation, folder: RunFolder) -> None:
     if job.attempts < ATTEMPTS:
         logger.warning("%s died without a result; it is started again", job)
         publish(job.stream, "died", {"attempt": job.attempts})
-        held = type(job).objects.filter(pk=job.pk, fence=job.fence, state=JobState.RUNNING).update(
-            state=JobState.QUEUED, lease_until=None,
+        held = (
+            type(job)
+            .objects.filter(pk=job.pk, fence=job.fence, state=JobState.RUNNING)
+            .update(
+                state=JobState.QUEUED,
+                lease_until=None,
+            )
         )
         if held:
             enqueue(job)
         return
-    _end(job, JobState.FAILED, error=(
-        f"The process died {job.attempts} times without a word (killed for memory, perhaps). Its checkpoints are kept. "
-        f"The end of log.txt: {tail}"
-    ))
+    _end(
+        job,
+        JobState.FAILED,
+        error=(
+            f"The process died {job.attempts} times without a word (killed for memory, perhaps). Its checkpoints are kept. "
+            f"The end of log.txt: {tail}"
+        ),
+    )
 
 
 def _fields(job: TrainingRun | Evaluation, result: dict[str, Any]) -> dict[str, Any]:
@@ -126,8 +138,11 @@ def result_of(evaluation: Evaluation) -> dict[str, Any]:
     order = [contender["name"] for contender in evaluation.config["contenders"]]
     entries = [
         Entry(
-            policy=entry.policy, tier=entry.episode.task.tier, reward=entry.episode.reward,
-            item=f"{entry.episode.task.key}/{entry.episode.scale}/{entry.episode.seed}", nothing_to_do=entry.nothing_to_do,
+            policy=entry.policy,
+            tier=entry.episode.task.tier,
+            reward=entry.episode.reward,
+            item=f"{entry.episode.task.key}/{entry.episode.scale}/{entry.episode.seed}",
+            nothing_to_do=entry.nothing_to_do,
         )
         for entry in evaluation.entries.select_related("episode__task")
     ]
@@ -155,7 +170,9 @@ def reap() -> int:
         for job in model.objects.expired():
             with transaction.atomic():
                 lost = model.objects.filter(pk=job.pk, fence=job.fence, state=JobState.RUNNING).update(
-                    state=JobState.QUEUED, lease_until=None, attempts=0,
+                    state=JobState.QUEUED,
+                    lease_until=None,
+                    attempts=0,
                 )
                 if lost:
                     publish(job.stream, "state", {"state": JobState.QUEUED.value})

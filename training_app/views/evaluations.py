@@ -17,7 +17,11 @@ from training_app.evaluation import NO_OP, REFERENCE
 from training_app.forms import EvaluationForm
 from training_app.models import Checkpoint, Evaluation
 
-SORTS = {"made": Sort("created_at", "made", descending=True), "name": Sort("name", "name"), "state": Sort("state", "state")}
+SORTS = {
+    "made": Sort("created_at", "made", descending=True),
+    "name": Sort("name", "name"),
+    "state": Sort("state", "state"),
+}
 CONTROLS = {REFERENCE: "reference (all must pass)", NO_OP: "no-op (none may pass)"}
 
 
@@ -38,20 +42,32 @@ def evaluation_new(request: HttpRequest) -> HttpResponse:
     if form.is_valid():
         chosen = form.cleaned_data
         attempts = [
-            services.held_out_attempts(tier=tier, domain=chosen["domain"], scale=chosen["scale"], n=n, seed=chosen["seed"])
-            if n else () for tier, n in (("primer", chosen["primers"]), ("task", chosen["tasks"]))
+            services.held_out_attempts(
+                tier=tier, domain=chosen["domain"], scale=chosen["scale"], n=n, seed=chosen["seed"]
+            )
+            if n
+            else ()
+            for tier, n in (("primer", chosen["primers"]), ("task", chosen["tasks"]))
         ]
         if request.method == "POST":
             made = services.launch_evaluation(
                 checkpoints=sorted(chosen["checkpoints"], key=lambda row: row.created_at),
-                attempts=tuple(attempts[0] + attempts[1]), label=f"Held-out {chosen['scale']}", by=request.user,
+                attempts=tuple(attempts[0] + attempts[1]),
+                label=f"Held-out {chosen['scale']}",
+                by=request.user,
             )
             return redirect("evaluation", pk=made.pk)
         rows = len(chosen["checkpoints"]) + len(CONTROLS)
-        context |= {"primers": len(attempts[0]), "tasks": len(attempts[1]), "rows": rows,
-                    "episodes": rows * (len(attempts[0]) + len(attempts[1]))}
+        context |= {
+            "primers": len(attempts[0]),
+            "tasks": len(attempts[1]),
+            "rows": rows,
+            "episodes": rows * (len(attempts[0]) + len(attempts[1])),
+        }
     fragment = request.headers.get("HX-Target") == "forecast"
-    return render(request, "training_app/_evaluation_forecast.html" if fragment else "training_app/evaluation_new.html", context)
+    return render(
+        request, "training_app/_evaluation_forecast.html" if fragment else "training_app/evaluation_new.html", context
+    )
 
 
 def _suggested(run: str) -> list[str]:
@@ -72,19 +88,37 @@ def evaluation(request: HttpRequest, pk: UUID) -> HttpResponse:
     found = get_object_or_404(Evaluation.objects.prefetch_related("checkpoints"), pk=pk)
     labels = {**CONTROLS, **{str(row.pk): row.label for row in found.checkpoints.all()}}
     result = found.result if not found.live and found.result else services.result_of(found)
-    rows = [{**row, "label": labels.get(row["policy"], row["policy"]), "control": row["policy"] in CONTROLS}
-            for row in result["rows"]]
-    pairs = [{**pair, "first": labels.get(pair["first"]), "second": labels.get(pair["second"])} for pair in result["paired"]]
+    rows = [
+        {**row, "label": labels.get(row["policy"], row["policy"]), "control": row["policy"] in CONTROLS}
+        for row in result["rows"]
+    ]
+    pairs = [
+        {**pair, "first": labels.get(pair["first"]), "second": labels.get(pair["second"])} for pair in result["paired"]
+    ]
     context = {
-        "evaluation": found, "rows": rows, "pairs": pairs, "result": result, "final": not found.live,
+        "evaluation": found,
+        "rows": rows,
+        "pairs": pairs,
+        "result": result,
+        "final": not found.live,
         "attempts": len(found.config["attempts"]),
     }
     if request.headers.get("HX-Target") == "result":
         return render(request, "training_app/_evaluation_result.html", context)
     last = Event.objects.filter(stream=found.stream).order_by("seq").last()
-    return render(request, "training_app/evaluation.html", context | {
-        "chart": {"stream": found.stream, "after": last.seq if last else 0, "live": found.live, "url": request.path},
-    })
+    return render(
+        request,
+        "training_app/evaluation.html",
+        context
+        | {
+            "chart": {
+                "stream": found.stream,
+                "after": last.seq if last else 0,
+                "live": found.live,
+                "url": request.path,
+            },
+        },
+    )
 
 
 @require_group("engineer")

@@ -24,14 +24,20 @@ SORTS = {
 
 
 def _wanted(form: ExportForm) -> services.Wanted:
-    return services.Wanted(**{name: form.cleaned_data[name] for name in form.fields}) if form.is_valid() else services.Wanted()
+    return (
+        services.Wanted(**{name: form.cleaned_data[name] for name in form.fields})
+        if form.is_valid()
+        else services.Wanted()
+    )
 
 
 @require_GET
 def exports(request: HttpRequest) -> HttpResponse:
     wanted = _wanted(ExportForm(request.GET))
     context = {
-        "form": ExportForm(initial=asdict(wanted)), "count": wanted.episodes().count(), "key": uuid4().hex,
+        "form": ExportForm(initial=asdict(wanted)),
+        "count": wanted.episodes().count(),
+        "key": uuid4().hex,
         "page": page(Export.objects.select_related("created_by"), request.GET, SORTS, "-made"),
     }
     fragment = request.headers.get("HX-Target") == "matching"
@@ -42,7 +48,9 @@ def exports(request: HttpRequest) -> HttpResponse:
 @require_POST
 def export_create(request: HttpRequest) -> HttpResponse:
     made = services.create_export(
-        wanted=_wanted(ExportForm(request.POST)), key=request.POST.get("key", "")[:64] or uuid4().hex, by=request.user,
+        wanted=_wanted(ExportForm(request.POST)),
+        key=request.POST.get("key", "")[:64] or uuid4().hex,
+        by=request.user,
     )
     return redirect("export", pk=made.pk)
 
@@ -54,6 +62,16 @@ def export(request: HttpRequest, pk: UUID) -> HttpResponse:
     if request.headers.get("HX-Target") == "parts":
         return render(request, "training_app/_parts.html", context)
     last = Event.objects.filter(stream=found.stream).order_by("seq").last()
-    return render(request, "training_app/export.html", context | {
-        "chart": {"stream": found.stream, "after": last.seq if last else 0, "live": found.live, "url": request.path},
-    })
+    return render(
+        request,
+        "training_app/export.html",
+        context
+        | {
+            "chart": {
+                "stream": found.stream,
+                "after": last.seq if last else 0,
+                "live": found.live,
+                "url": request.path,
+            },
+        },
+    )

@@ -31,8 +31,8 @@ SORTS = {
 }
 KINDS = [("sft", "SFT"), ("rl", "RL")]
 STATES = [(state, state) for state in ("queued", "running", "succeeded", "failed", "cancelled")]
-DRAWN = 2_000               # points a chart shows at most
-SECONDS_A_ROLLOUT = 1.0     # until a run of this machine says better
+DRAWN = 2_000  # points a chart shows at most
+SECONDS_A_ROLLOUT = 1.0  # until a run of this machine says better
 
 
 @require_GET
@@ -42,9 +42,14 @@ def runs(request: HttpRequest) -> HttpResponse:
         if request.GET.get(name):
             found = found.filter(**{name: request.GET[name]})
     filters = [chips(request.GET, "kind", "Kind", KINDS), chips(request.GET, "state", "State", STATES)]
-    return render(request, "training_app/runs.html", {
-        "page": page(found, request.GET, SORTS, "-made"), "filters": filters,
-    })
+    return render(
+        request,
+        "training_app/runs.html",
+        {
+            "page": page(found, request.GET, SORTS, "-made"),
+            "filters": filters,
+        },
+    )
 
 
 @require_group("engineer")
@@ -79,10 +84,19 @@ def _new_sft(request: HttpRequest) -> HttpResponse:
         return _form(request, context | {"refused": refused})
     place = int(request.GET.get("example", "0")) if request.GET.get("example", "0").isdigit() else 0
     example, shown = services.mask_of(examples, place, Codec.load(folder_of(start)))
-    return _form(request, context | {
-        "forecast": expected, "example": example, "pieces": shown, "place": place, "count": len(examples.kept),
-        "next_place": (place + 1) % max(1, len(examples.kept)), "previous_place": max(0, place - 1),
-    })
+    return _form(
+        request,
+        context
+        | {
+            "forecast": expected,
+            "example": example,
+            "pieces": shown,
+            "place": place,
+            "count": len(examples.kept),
+            "next_place": (place + 1) % max(1, len(examples.kept)),
+            "previous_place": max(0, place - 1),
+        },
+    )
 
 
 def _new_rl(request: HttpRequest) -> HttpResponse:
@@ -95,23 +109,42 @@ def _new_rl(request: HttpRequest) -> HttpResponse:
     chosen = form.cleaned_data
     start = chosen["start_from"]
     attempts = services.train_attempts(
-        tier=chosen["tier"], domain=chosen["domain"], scale=chosen["scale"], most=chosen["most"], seed=chosen["seed"],
+        tier=chosen["tier"],
+        domain=chosen["domain"],
+        scale=chosen["scale"],
+        most=chosen["most"],
+        seed=chosen["seed"],
     )
     config = RlConfig(
-        start_from=str(folder_of(start)), socket=str(settings.KERNEL_SOCKET), name=start.label, tasks=attempts,
-        concurrency=int(settings.SANDBOX_SLOTS), **{name: chosen[name] for name in RlForm.SETTINGS},
+        start_from=str(folder_of(start)),
+        socket=str(settings.KERNEL_SOCKET),
+        name=start.label,
+        tasks=attempts,
+        concurrency=int(settings.SANDBOX_SLOTS),
+        **{name: chosen[name] for name in RlForm.SETTINGS},
     )
     if request.method == "POST":
         run = services.launch_rl(start_from=start, config=config, by=request.user)
         return redirect("run", pk=run.pk)
     rollouts = config.steps * config.group * config.tasks_per_step
-    return _form(request, context | {"rl": {
-        "tasks": len(attempts), "rollouts": rollouts, "seconds": rollouts * SECONDS_A_ROLLOUT / config.concurrency * 4,
-    }})
+    return _form(
+        request,
+        context
+        | {
+            "rl": {
+                "tasks": len(attempts),
+                "rollouts": rollouts,
+                "seconds": rollouts * SECONDS_A_ROLLOUT / config.concurrency * 4,
+            }
+        },
+    )
 
 
 def _missing() -> list[str]:
-    there = {"a snapshot of approved trajectories": Snapshot.objects.exists(), "a base model": Checkpoint.objects.exists()}
+    there = {
+        "a snapshot of approved trajectories": Snapshot.objects.exists(),
+        "a base model": Checkpoint.objects.exists(),
+    }
     return [what for what, found in there.items() if not found]
 
 
@@ -148,10 +181,16 @@ def run(request: HttpRequest, pk: UUID) -> HttpResponse:
     last = events.last()
     points = [event.data for event in events.filter(kind__in=["step", "validation", "resumed", "checkpoint"])]
     key = "rollout_reward" if found.kind == "rl" else "loss"
-    return render(request, "training_app/run.html", context | {
-        "points": thin(points, DRAWN, key), "after": last.seq if last else 0,
-        "chart": {"kind": found.kind, "stream": found.stream, "live": found.live, "url": request.path},
-    })
+    return render(
+        request,
+        "training_app/run.html",
+        context
+        | {
+            "points": thin(points, DRAWN, key),
+            "after": last.seq if last else 0,
+            "chart": {"kind": found.kind, "stream": found.stream, "live": found.live, "url": request.path},
+        },
+    )
 
 
 @require_group("engineer")
@@ -174,6 +213,10 @@ def run_metrics(request: HttpRequest, pk: UUID) -> HttpResponse:
     found = get_object_or_404(TrainingRun, pk=pk)
     path = data_dir() / found.folder / "metrics.jsonl"
     body = path.read_bytes() if path.is_file() else b""
-    return HttpResponse(body, content_type="application/x-ndjson", headers={
-        "Content-Disposition": f'attachment; filename="metrics-{str(pk)[:8]}.jsonl"',
-    })
+    return HttpResponse(
+        body,
+        content_type="application/x-ndjson",
+        headers={
+            "Content-Disposition": f'attachment; filename="metrics-{str(pk)[:8]}.jsonl"',
+        },
+    )

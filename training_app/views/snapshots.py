@@ -22,7 +22,11 @@ SORTS = {
 
 
 def _choice(form: ChoiceForm) -> services.Choice:
-    return services.Choice(**{name: form.cleaned_data[name] for name in form.fields}) if form.is_valid() else services.Choice()
+    return (
+        services.Choice(**{name: form.cleaned_data[name] for name in form.fields})
+        if form.is_valid()
+        else services.Choice()
+    )
 
 
 @require_GET
@@ -31,7 +35,10 @@ def snapshots(request: HttpRequest) -> HttpResponse:
     choice = _choice(form)
     entering, left_out = services.preview(choice)
     context = {
-        "form": ChoiceForm(initial=asdict(choice)), "entering": entering.count(), "left_out": left_out, "choice": choice,
+        "form": ChoiceForm(initial=asdict(choice)),
+        "entering": entering.count(),
+        "left_out": left_out,
+        "choice": choice,
         "page": page(Snapshot.objects.all(), request.GET, SORTS, "-made"),
     }
     fragment = request.headers.get("HX-Target") == "entering"

@@ -43,7 +43,7 @@ class Command(BaseCommand):
         while not stopping.wait(options["every"]):
             try:
                 rows = reap_all()
-            except OperationalError as error:     # a database that is away now may be back in the next round
+            except OperationalError as error:  # a database that is away now may be back in the next round
                 logger.warning("this round could not be made: %s", error)
                 close_old_connections()
                 continue

@@ -54,10 +54,12 @@ def check_port(port: int) -> None:
         try:
             probe.bind((HOST, port))
         except PermissionError as error:
-            raise CommandError(f"Port {port} needs more rights than this user has. Set PORT to one above 1023.") from error
+            raise CommandError(
+                f"Port {port} needs more rights than this user has. Set PORT to one above 1023."
+            ) from error
         except OSError as error:
             raise CommandError(
-                f"Port {port} is taken by another program. Stop that program, or choose another: PORT={port + 1} make up",
+                f"Port {port} is taken by another program. Stop that one, or choose another: PORT={port + 1} make up",
             ) from error
 
 
@@ -66,15 +68,50 @@ def valkey() -> Process:
     folder.mkdir(exist_ok=True)
     path = settings.REDIS_URL.removeprefix("unix://")
     Path(path).unlink(missing_ok=True)
-    return Process("valkey", [
-        str(get_binary_path()), "--port", "0", "--unixsocket", path, "--unixsocketperm", "700", "--dir", str(folder),
-        "--appendonly", "yes", "--save", "", "--maxmemory-policy", "noeviction", "--loglevel", "warning",
-    ], stop_last=True)
+    return Process(
+        "valkey",
+        [
+            str(get_binary_path()),
+            "--port",
+            "0",
+            "--unixsocket",
+            path,
+            "--unixsocketperm",
+            "700",
+            "--dir",
+            str(folder),
+            "--appendonly",
+            "yes",
+            "--save",
+            "",
+            "--maxmemory-policy",
+            "noeviction",
+            "--loglevel",
+            "warning",
+        ],
+        stop_last=True,
+    )
 
 
 def worker(queue: str, *pool: str) -> Process:
-    argv = [sys.executable, "-m", "celery", "-A", "studio", "--quiet", "worker", "-Q", queue, "-n", f"{queue}@%h",
-            "--loglevel", "INFO", "--without-gossip", "--without-mingle", *pool]
+    argv = [
+        sys.executable,
+        "-m",
+        "celery",
+        "-A",
+        "studio",
+        "--quiet",
+        "worker",
+        "-Q",
+        queue,
+        "-n",
+        f"{queue}@%h",
+        "--loglevel",
+        "INFO",
+        "--without-gossip",
+        "--without-mingle",
+        *pool,
+    ]
     return Process(queue, argv, _env())
 
 
@@ -83,8 +120,24 @@ def _env() -> dict[str, str]:
 
 
 def web() -> Process:
-    argv = [sys.executable, "-m", "uvicorn", "studio.asgi:application", "--host", HOST, "--port", str(settings.PORT),
-            "--log-level", "warning", "--timeout-graceful-shutdown", "3", "--lifespan", "off", "--ws-max-size", "1048576"]
+    argv = [
+        sys.executable,
+        "-m",
+        "uvicorn",
+        "studio.asgi:application",
+        "--host",
+        HOST,
+        "--port",
+        str(settings.PORT),
+        "--log-level",
+        "warning",
+        "--timeout-graceful-shutdown",
+        "3",
+        "--lifespan",
+        "off",
+        "--ws-max-size",
+        "1048576",
+    ]
     return Process("web", argv, _env())
 
 
@@ -121,11 +174,13 @@ class Command(BaseCommand):
             worker("gpu", "--pool", "threads", "--concurrency", "1"),
             Process("reaper", [sys.executable, "manage.py", "reap"], _env()),
         ):
-            if not fresh:                # a later start: the first page comes before the workers
+            if not fresh:  # a later start: the first page comes before the workers
                 supervisor.tend_until(web_answers, START_SECONDS)
             supervisor.start(process)
         if not supervisor.tend_until(web_answers, START_SECONDS):
-            self.give_up(supervisor, f"the web process did not answer within {START_SECONDS:g} s; its lines above say why")
+            self.give_up(
+                supervisor, f"the web process did not answer within {START_SECONDS:g} s; its lines above say why"
+            )
         queue_demo(supervisor.log)
         self.greet(supervisor.log)
 

@@ -98,3 +98,10 @@ NOTE_LINES = ["Call the caretaker about the projector.", "Order more whiteboard 
     "Thank the volunteers.", "Renew the library cards.", "Label the storage boxes."]
 ITEMS = ["paper A4", "markers", "batteries AA", "tape", "envelopes", "labels", "staples", "folders", "cables", "chalk",
          "glue", "name badges", "paper cups", "light bulbs"]
+
+POOLS: dict[str, list[str]] = {
+    "TOPICS": TOPICS, "ANNOUNCEMENTS": ANNOUNCEMENTS, "DESCRIPTIONS": DESCRIPTIONS, "GROUPS": GROUPS, "RUBRIC": RUBRIC,
+    "COURSE_DESCRIPTIONS": COURSE_DESCRIPTIONS, "LEVELS": LEVELS, "PERIODS": PERIODS, "ROOMS": ROOMS, "PLACES": PLACES,
+    "MEETINGS": MEETINGS, "CALENDARS": CALENDARS, "AGENDAS": AGENDAS, "COMMENTS": COMMENTS, "ZONES": ZONES,
+    "RRULES": RRULES, "WORDS": WORDS, "COLOURS": COLOURS, "ITEMS": ITEMS, "MATERIAL_KINDS": MATERIAL_KINDS,
+}

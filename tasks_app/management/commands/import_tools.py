@@ -8,13 +8,16 @@ the others are imported, and the command ends with status 1.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
-from tasks_app.domains.model import DomainModel, to_json
+
+from tasks_app.domains.model import DomainModel, LeftOut, to_json
 from tasks_app.domains.reading import read_domain
 from tasks_app.domains.report import left_out_name, report, tool_spec
+from tasks_app.environments.compile_tools import CannotCompile, compile_tool
 from tasks_app.models import Domain, ImportReport, Tool
 from tasks_app.toolpool import read_source
 from tasks_app.tools import ToolDocument, ToolSourceError
@@ -44,11 +47,13 @@ class Command(BaseCommand):
             raise CommandError("\n".join(f"{one['source']}: {one['problem']}" for one in problems))
 
     def _say(self, one: dict[str, Any]) -> None:
+        """In words; what a document says of itself reaches the terminal without control characters."""
         beyond = one["beyond_crud"]
-        self.stdout.write(f"{one['title']} ({one['source']}): {one['outcome']}")
+        title = "".join(letter for letter in one["title"] if letter.isprintable())
+        self.stdout.write(f"{title} ({one['source']}): {one['outcome']}")
         self.stdout.write(
-            f"  {one['ops']} of {one['methods']} methods run ({one['share']:.0%}); beyond create, read, update, delete: "
-            f"{beyond['ops']} of {beyond['methods']}"
+            f"  {one['ops']} of {one['methods']} methods run ({one['share']:.0%}); "
+            f"beyond create, read, update, delete: {beyond['ops']} of {beyond['methods']}"
         )
         self.stdout.write(f"  {len(one['entities'])} entities, {one['foreign_keys']} foreign keys")
         for left in one["left_out"]:
@@ -60,9 +65,24 @@ class Command(BaseCommand):
 def import_source(spec: str) -> dict[str, Any]:
     """Read one source and keep it. Returns its report with "outcome". Raises ToolSourceError; nothing is kept then."""
     document = read_source(spec)
-    model = read_domain(document)
+    model = runnable(read_domain(document))
     found = report(document, model)
     return {**found, "outcome": record(document, model, found)}
+
+
+def runnable(model: DomainModel) -> DomainModel:
+    """The model with only the tools that can be made; the others are left out with the compiler's reason."""
+    ops, left = [], list(model.left_out)
+    for op in model.ops:
+        try:
+            compile_tool(op, model)
+        except CannotCompile as error:
+            left.append(
+                LeftOut(op.method, f"read as {op.effect.kind} of {op.entity}, but no code can be made for it: {error}")
+            )
+        else:
+            ops.append(op)
+    return replace(model, ops=tuple(ops), left_out=tuple(left))
 
 
 @transaction.atomic

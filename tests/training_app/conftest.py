@@ -1,0 +1,44 @@
+"""Fixtures of the training tests: jobs are recorded instead of sent, and a lab in DATA_DIR."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tasks_app.models import Task
+from tests.training_app.lab import Lab
+from tests.training_app.rows import episode_of, lab_in_data_dir, rows_of
+from training_app import services
+from training_app.models import Checkpoint, Snapshot
+
+
+@pytest.fixture(autouse=True)
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[Any, ...]]]:
+    """Jobs that were queued: (name, arguments)."""
+    from training_app import jobs
+
+    queued: list[tuple[str, tuple[Any, ...]]] = []
+
+    def record(name: str) -> Callable[..., None]:
+        return lambda *arguments: queued.append((name, arguments))
+
+    for name in ("train_job", "evaluate_job", "export_job"):
+        monkeypatch.setattr(getattr(jobs, name), "delay_on_commit", record(name))
+    return queued
+
+
+@pytest.fixture
+def world(db: None) -> tuple[Lab, list[Task]]:
+    made = lab_in_data_dir()
+    return made, rows_of(made)
+
+
+@pytest.fixture
+def trained_on(world: tuple[Lab, list[Task]]) -> tuple[Snapshot, Checkpoint]:
+    """A snapshot of approved episodes and a base checkpoint."""
+    lab, tasks = world
+    for task in tasks:
+        episode_of(lab, task)
+    return services.create_snapshot(choice=services.Choice()), services.make_base_checkpoint(preset="tiny")

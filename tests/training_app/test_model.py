@@ -1,0 +1,31 @@
+"""The base model: what we write is what transformers loads, and the same seed gives the same bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from training_app import model
+
+TEXTS = ["print(tools.courses_list())", "Grade the essays."] * 20
+
+
+@pytest.mark.parametrize("preset", ["tiny", "nano"])
+def test_transformers_finds_nothing_missing_and_nothing_left_over(tmp_path: Path, preset: str) -> None:
+    from transformers import AutoModelForCausalLM
+
+    model.make_base(TEXTS, model.PRESETS[preset], tmp_path / "base")
+    loaded, info = AutoModelForCausalLM.from_pretrained(tmp_path / "base", output_loading_info=True)
+    assert not any(info.values())
+    size = model.PRESETS[preset]
+    unused = (size.vocabulary - loaded.config.vocab_size) * size.hidden
+    assert sum(p.numel() for p in loaded.parameters()) == size.parameters - unused
+
+
+def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path: Path) -> None:
+    made = [
+        model.make_base(TEXTS, model.PRESETS["tiny"], tmp_path / str(n), seed=seed) for n, seed in enumerate((0, 0, 1))
+    ]
+    assert made[0] == made[1] != made[2]
+    assert made[0] == model.digest_of(tmp_path / "0")
