@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 from unfold.admin import ModelAdmin
+
 from sandbox_app.models import Episode, Review, ReviewReason
 
 

@@ -10,6 +10,7 @@ from uuid import UUID
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Query, Router, Schema, Status
+
 from sandbox_app import filters, services
 from sandbox_app.models import Episode, Review, ReviewReason, StepRow
 from sandbox_app.models.selecting import page, selected

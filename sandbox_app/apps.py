@@ -1,3 +1,5 @@
+"""The sandbox app."""
+
 from django.apps import AppConfig
 
 

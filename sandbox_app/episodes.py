@@ -1,7 +1,7 @@
 """Episodes: one Policy at one Task, Scale and seed, from the first state to the verdict.
 
-The loop: the policy says something; code in it runs as a cell; what was printed is what the policy reads next; a message
-without code is the answer, and the verifier judges. Every way to end has a name:
+The loop: the policy says something; code in it runs as a cell; what was printed is what the policy reads next; a
+message without code is the answer, and the verifier judges. Every way to end has a name:
 
     passed, failed     "verdict"
     stopped (0)        max_steps, calls_limit, malformed_call, cell_timeout, out_of_memory, output_limit,
@@ -27,7 +27,14 @@ from sandbox_app.kernels.workspace import WorkspaceOverflow
 from sandbox_app.policies import Message, Policy
 from sandbox_app.toolserver import toolbox
 from sandbox_app.trajectories import (
-    VERSION, Call, CellError, CellResult, Outcome, Step, Trajectory, to_json,
+    VERSION,
+    Call,
+    CellError,
+    CellResult,
+    Outcome,
+    Step,
+    Trajectory,
+    to_json,
 )
 from tasks_app.environments.state import State
 from tasks_app.scales import Scale
@@ -35,6 +42,7 @@ from tasks_app.tasks import TaskSpec
 from tasks_app.verification import Verdict
 
 MALFORMED_IN_A_ROW = 3
+DEFAULTS = Limits()
 _LOST = {
     "timeout": "cell_timeout", "oom": "out_of_memory", "kernel_dead": "kernel_killed_by_policy",
     "output_limit": "output_limit", "protocol_error": "protocol_error",
@@ -87,7 +95,7 @@ class _Run:
 
 async def run_episode(
     task: TaskSpec, package_folder: Path, scale: Scale, seed: int, policy: Policy, *,
-    host: SessionFactory, limits: Limits = Limits(), observer: Observer | None = None,
+    host: SessionFactory, limits: Limits = DEFAULTS, observer: Observer | None = None,
 ) -> Trajectory:
     """The whole record of one attempt. `seed` makes the environment's rows, the kernel's hashes and random numbers."""
     begun = time.monotonic()

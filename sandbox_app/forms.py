@@ -6,6 +6,7 @@ import secrets
 from typing import Any
 
 from django import forms
+
 from sandbox_app.models import Review, ReviewReason
 from sandbox_app.policies.scripted import FAULTS
 from tasks_app.models import Task

@@ -21,7 +21,7 @@ never a guess. Direct and hybrid modes will be further functions beside these.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sandbox_app.trajectories import CellResult, Step
@@ -37,7 +37,8 @@ _TYPES = {"integer": "int", "number": "float", "boolean": "bool", "array": "list
 _DESCRIPTION = 110
 _ENUM = 90
 _TRACEBACK = 2_000
-_RETURNED_KEYS = 10
+_PLAIN_KEYS, _NESTED_KEYS = 10, 4
+_NOISE = ("etag", "kind")
 
 _RULES = f"""\
 You act by running Python in a session that keeps its state. To run a cell, end your message with exactly one call:
@@ -87,23 +88,30 @@ def _argument(name: str, schema: Mapping[str, Any], default: str) -> str:
 
 
 def _answer(schema: Mapping[str, Any]) -> str:
-    """The keys of an answer, plain values before nested ones, of rows as well: `{courses: [{id, name}], next}`."""
+    """The keys of an answer, of its rows as well: `{courses: [{id, name, …}], nextPageToken}`; the shortest names.
+
+    Published descriptions have dozens of keys in alphabetical order; what tasks are about has short names (id, name,
+    state, title, start), the long ones are links and settings.
+    """
     properties: Mapping[str, Any] = schema.get("properties", {})
-    if not properties:
-        return ""
-    plain = [name for name, value in properties.items() if value.get("type") not in ("array", "object")]
-    nested = [name for name in properties if name not in plain]
-    names = [*plain, *nested]
-    shown = [name + _shape(properties[name]) for name in names[:_RETURNED_KEYS]]
-    return "{" + ", ".join(shown) + (", …" if len(names) > _RETURNED_KEYS else "") + "}"
+    return "{" + ", ".join(_keys(properties, lambda name: _rows(properties[name]))) + "}" if properties else ""
 
 
-def _shape(schema: Mapping[str, Any]) -> str:
-    if schema.get("type") == "array":
-        inner: Mapping[str, Any] = (schema.get("items") or {}).get("properties", {})
-        flat = {name: {} for name, value in inner.items() if value.get("type") not in ("array", "object")}
-        return ": [" + _answer({"properties": flat}) + "]"
-    return ": {}" if schema.get("type") == "object" else ""
+def _rows(schema: Mapping[str, Any]) -> str:
+    if schema.get("type") != "array":
+        return ": {}" if schema.get("type") == "object" else ""
+    inner: Mapping[str, Any] = (schema.get("items") or {}).get("properties", {})
+    keys = _keys(inner, lambda name: {"array": ": []", "object": ": {}"}.get(str(inner[name].get("type")), ""))
+    return ": [{" + ", ".join(keys) + "}]" if keys else ": []"
+
+
+def _keys(properties: Mapping[str, Any], mark: Callable[[str], str]) -> list[str]:
+    """The shortest names of plain values and of nested ones, in the order published, and … where some are left out."""
+    by_length = sorted((name for name in properties if name not in _NOISE), key=len)
+    nested = [name for name in by_length if properties[name].get("type") in ("array", "object")]
+    plain = [name for name in by_length if name not in nested]
+    kept = {*plain[:_PLAIN_KEYS], *nested[:_NESTED_KEYS]}
+    return [name + mark(name) for name in properties if name in kept] + ["…"] * (len(kept) < len(by_length))
 
 
 def _sentence(text: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from celery import shared_task
 from celery.signals import worker_init, worker_shutdown
 from django.conf import settings
+
 from sandbox_app.hostkeeper import HostKeeper
 from sandbox_app.models import Episode
 

@@ -1,8 +1,8 @@
-"""Proofs: what shipped content says of itself, done again: references pass, probes fail by the criterion that names them.
+"""Proofs: what shipped content says of itself, done again: references pass, probes fail as predicted.
 
 A task's reference runs as an Episode in a real kernel at every scale, a primer's at v0; a primer's other scales and all
-probes run in process, with the same verifier. Pure: folders in, counts and problems out, so that it can run in a process
-of its own.
+probes run in process, with the same verifier. Pure: folders in, counts and problems out, so that it can run in a
+process of its own.
 """
 
 from __future__ import annotations

@@ -16,11 +16,11 @@ from typing import Any, Literal
 
 from sandbox_app.interfaces import OPEN, observation
 from sandbox_app.storing import storable
-from sandbox_app.trajectories import RowChange, Step
+from sandbox_app.trajectories import CellResult, RowChange, Step
 
 TITLE = 90
 CHARACTERS_A_TOKEN = 4
-_DEFINES = re.compile(r"^(import |from |def |class |@|#|$)")
+EVIDENCE_STEPS = 3                   # the first ones; more would be no help
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +80,29 @@ def summarise(step: Step) -> Summary:
 
 
 def title(step: Step) -> str:
-    """What the step does in a few words: its first comment, else its tools, what the policy said, its first line."""
+    """What the step does in a few words: its first comment, else its tools, files, what it printed, what was said."""
     if step.code is None:
         return "Answer" if step.result is None else "A malformed call"
-    said = step.message.split(OPEN, 1)[0].strip()
-    lines = [line.strip() for line in step.code.splitlines()]
-    comment = lines[0].lstrip("# ").strip() if lines and lines[0].startswith("#") else ""
-    tools = list(dict.fromkeys(call.tool for call in step.result.calls)) if step.result else []
-    named = ", ".join(tools[:3]) + (" …" if len(tools) > 3 else "")
-    first = next((line for line in lines if not _DEFINES.match(line)), "")
-    chosen = comment or named or (said.splitlines()[0] if said else "") or first or "A cell"
-    short = chosen if len(chosen) <= TITLE else chosen[: TITLE - 1].rstrip() + "…"
-    return storable(short[:1].upper() + short[1:] if comment else short)
+    first = step.code.lstrip().split("\n", 1)[0]
+    comment = first.lstrip("# ").strip() if first.startswith("#") else ""
+    said = step.message.split(OPEN, 1)[0].strip().split("\n", 1)[0]
+    chosen = comment[:1].upper() + comment[1:] or _did(step.result) or said or first or "A cell"
+    return storable(chosen if len(chosen) <= TITLE else chosen[: TITLE - 1].rstrip() + "…")
+
+
+def _did(result: CellResult | None) -> str:
+    """ "events_list, events_patch", "writes moved.csv" or "→ clash: 4"; "" when nothing of it happened."""
+    if result is None:
+        return ""
+    tools = list(dict.fromkeys(call.tool for call in result.calls))
+    if tools:
+        return ", ".join(tools[:3]) + (" …" if len(tools) > 3 else "")
+    if result.files:
+        return f"writes {result.files[0].path}" + (" …" if len(result.files) > 1 else "")
+    if result.error is not None:
+        return result.error.name
+    printed = result.stdout.strip().split("\n", 1)[0]
+    return f"→ {printed}" if printed else ""
 
 
 def touched(step: Step) -> tuple[Touched, ...]:
@@ -166,7 +177,8 @@ def _changed_row(change: RowChange) -> ChangedRow:
         return ChangedRow("+", "added", key, _cells({}, after or {}))
     if after is None:
         return ChangedRow("−", "removed", key, _cells(before, {}))
-    return ChangedRow("~", "changed", key, tuple(cell for cell in _cells(before, after) if cell.changed))
+    changed = tuple(cell for cell in _cells(before, {**after, **change.key}) if cell.changed)   # a key does not change
+    return ChangedRow("~", "changed", key, changed)
 
 
 def _cells(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Cell, ...]:
@@ -250,10 +262,12 @@ def evidence(criteria: Sequence[Mapping[str, Any]], steps: Sequence[Any]) -> tup
         if not linked and "answer" in text and steps and steps[-1].kind == "answer":
             linked = [steps[-1].index]
         found.append(Evidence(
-            str(criterion["name"]), bool(criterion["passed"]), str(criterion.get("detail", "")), tuple(linked[:6]),
+            str(criterion["name"]), bool(criterion["passed"]), str(criterion.get("detail", "")), tuple(linked[:EVIDENCE_STEPS]),
         ))
     return tuple(found)
 
 
 def _mentions(text: str, name: str) -> bool:
-    return re.search(rf"(?<![\w.]){re.escape(name.casefold())}(?![\w])", text) is not None
+    """ "event" is spoken of as "events", "course_work" as "course work"."""
+    spoken = re.escape(name.casefold().replace("_", " "))
+    return re.search(rf"(?<![\w.]){spoken}(e?s)?(?!\w)", text.replace("_", " ")) is not None

@@ -1,6 +1,9 @@
+"""Addresses of episodes and reviews."""
+
 from __future__ import annotations
 
 from django.urls import URLPattern, path
+
 from sandbox_app import views
 
 urlpatterns: list[URLPattern] = [

@@ -1,7 +1,7 @@
 """Verification in a process of its own: a verifier that raises, hangs, eats memory or floods harms nothing else.
 
 The process is confined like a kernel (no network, no files of the host), gets everything over a socket, and gives back
-its criteria. Whatever keeps it from that is `VerifierProcessFault`: an episode records it as infrastructure, never as 0.
+its criteria. Whatever keeps it from that is a `VerifierProcessFault`: an episode records infrastructure, never 0.
 """
 
 from __future__ import annotations
@@ -31,8 +31,11 @@ class JudgeLimits:
     memory: int = 1024**3
 
 
+DEFAULTS = JudgeLimits()
+
+
 async def judge(
-    source: str, before: State, after: State, answer: str, *, limits: JudgeLimits = JudgeLimits(), tier: str | None = None,
+    source: str, before: State, after: State, answer: str, *, limits: JudgeLimits = DEFAULTS, tier: str | None = None,
 ) -> Verdict:
     """The verdict of the verifier program `source`. Raises `VerifierProcessFault`, `NoIsolation`, `StartFailed`."""
     program = Program(

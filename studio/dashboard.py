@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +20,6 @@ from tasks_app.models.content import TaskStatus
 from tasks_app.permissions import LADDER, rank, role
 from training_app.models import Checkpoint, Evaluation, Snapshot, TrainingRun
 
-logger = logging.getLogger("studio.pages")
 COUNTS_AGE = 3  # seconds that the rail's counts may be old
 FOUND_AT_MOST = 8
 BUSY = (JobState.QUEUED, JobState.RUNNING)
@@ -254,89 +251,4 @@ def overview(request: HttpRequest) -> HttpResponse:
             "broken": Episode.objects.filter(outcome=Episode.Outcome.INFRASTRUCTURE).count(),
             "recent": Episode.objects.select_related("task").order_by("-created_at", "-id")[:FOUND_AT_MOST],
         },
-    )
-
-
-@require_GET
-def search(request: HttpRequest) -> HttpResponse:
-    """Tasks, tools, domains and episodes by text; a fragment for the box in the top bar, a page when opened."""
-    text = request.GET.get("q", "").strip()[:200]
-    found = find(text) if text else []
-    template = "studio/_found.html" if request.headers.get("HX-Request") else "studio/search.html"
-    return render(request, template, {"q": text, "found": found})
-
-
-def find(text: str) -> list[dict[str, Any]]:
-    """Groups of {label, rows: [{title, says, url}]}, each of at most FOUND_AT_MOST rows; empty groups are left out."""
-    tasks = Task.objects.filter(Q(title__icontains=text) | Q(instruction__icontains=text) | Q(key__startswith=text))
-    tools = Tool.objects.filter(Q(name__icontains=text) | Q(method__icontains=text)).select_related("domain")
-    episodes = Episode.objects.filter(Q(task__title__icontains=text) | Q(policy__icontains=text)).select_related("task")
-    groups = [
-        (
-            "Tasks",
-            [
-                {"title": t.title, "says": t.instruction[:110], "url": card("", 0, "", "", "task", args=[t.key])["url"]}
-                for t in tasks[:FOUND_AT_MOST]
-            ],
-        ),
-        (
-            "Tools",
-            [
-                {"title": t.name, "says": t.method, "url": reverse("domain", args=[t.domain.slug]) + f"?q={t.name}"}
-                for t in tools[:FOUND_AT_MOST]
-            ],
-        ),
-        (
-            "Episodes",
-            [
-                {
-                    "title": str(e),
-                    "says": e.outcome or e.state,
-                    "url": card("", 0, "", "", "episode", args=[e.pk])["url"],
-                }
-                for e in episodes[:FOUND_AT_MOST]
-            ],
-        ),
-    ]
-    return [{"label": label, "rows": rows} for label, rows in groups if rows]
-
-
-def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return render(
-        request,
-        "studio/problem.html",
-        {
-            "title": "Not allowed",
-            "says": str(exception) or "Your account may not do this.",
-            "how": "Ask an administrator for the group.",
-        },
-        status=403,
-    )
-
-
-def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return render(
-        request,
-        "studio/problem.html",
-        {
-            "title": "Nothing here",
-            "says": f"There is no page at {request.path}, or what it showed is gone.",
-            "how": "Search with / or go on from the list on the left.",
-        },
-        status=404,
-    )
-
-
-def broken(request: HttpRequest) -> HttpResponse:
-    reference = secrets.token_hex(4)
-    logger.error("page broke, reference %s: %s", reference, request.path)
-    return render(
-        request,
-        "studio/problem.html",
-        {
-            "title": "This page broke",
-            "says": "The fault is ours, and what you did may not have been saved.",
-            "how": f"Go back and try again; if it stays, search the log for {reference}.",
-        },
-        status=500,
     )

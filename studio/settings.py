@@ -172,5 +172,12 @@ UNFOLD = {
     "SITE_HEADER": "Studio admin",
     "SITE_URL": "/",
     "SHOW_HISTORY": True,
+    # The studio's one accent, in the steps that the theme asks for.
+    "COLORS": {"primary": {
+        "50": "oklch(97% .014 270)", "100": "oklch(94% .03 270)", "200": "oklch(88% .06 270)",
+        "300": "oklch(80% .1 270)", "400": "oklch(70% .15 270)", "500": "oklch(58% .19 268)",
+        "600": "oklch(48% .19 267)", "700": "oklch(42% .17 267)", "800": "oklch(36% .14 267)",
+        "900": "oklch(32% .11 268)", "950": "oklch(24% .08 268)",
+    }},
     "SHOW_VIEW_ON_SITE": True,
 }

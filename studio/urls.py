@@ -6,12 +6,12 @@ from django.contrib import admin
 from django.contrib.auth.views import LogoutView
 from django.urls import include, path
 
-from studio import accounts, dashboard, health
+from studio import accounts, dashboard, health, search
 from studio.api import api
 
 urlpatterns = [
     path("", dashboard.overview, name="overview"),
-    path("search/", dashboard.search, name="search"),
+    path("search/", search.search, name="search"),
     path("sign-in/", accounts.sign_in, name="sign_in"),
     path("sign-in/<str:secret>/", accounts.sign_in_by_link, name="sign_in_by_link"),
     path("sign-out/", LogoutView.as_view(), name="sign_out"),
@@ -26,6 +26,6 @@ urlpatterns = [
     path("", include("training_app.urls")),
 ]
 
-handler403 = "studio.dashboard.forbidden"
-handler404 = "studio.dashboard.not_found"
-handler500 = "studio.dashboard.broken"
+handler403 = "studio.problems.forbidden"
+handler404 = "studio.problems.not_found"
+handler500 = "studio.problems.broken"

@@ -32,6 +32,7 @@ from tasks_app.growth_proofs import (
     wrong_attempts_fail,
 )
 from tasks_app.plans.algebra import Expr, Plan, expressions, from_json, relations, roots, walk
+from tasks_app.remembering import Remembered
 from tasks_app.rows import read_tables
 from tasks_app.scales import Scale
 from tasks_app.solutions import Run, run_in_process
@@ -104,10 +105,11 @@ def literals(plan: Plan) -> set[str]:
 
 def wrong_rewards(task: TaskSpec, package: EnvironmentPackage, state: State) -> dict[str, float]:
     """What doing nothing and each wrong-target probe are given here: 0.0, or the verifier has a hole."""
+    remembered = Remembered(package)
     rewards = {"nothing": judge(task.verifier, state, state, "").reward}
     for probe in task.probes:
         if probe.kind in WRONG_TARGETS or "neighbour" in probe.kind:
-            run = run_in_process(probe.source, package, state, task.tools)
+            run = run_in_process(probe.source, remembered, state, task.tools)
             said = run.answer if probe.answer is None else probe.answer
             rewards[probe.name] = judge(task.verifier, state, run.after, said).reward
     return rewards

@@ -25,6 +25,7 @@ from tasks_app.plans.tree import depth, operators, plan_tree
 from tasks_app.plans.validate import check
 from tasks_app.probes import Attempt, Prober, ProbeReport
 from tasks_app.probes import make as make_probes
+from tasks_app.remembering import Remembered
 from tasks_app.scales import Scale, presets
 from tasks_app.solutions import run_in_process
 from tasks_app.tasks import ProbeSpec, TaskSpec, canonical, keyed, split_of
@@ -109,7 +110,7 @@ def make(motif: str, instance: int, package: EnvironmentPackage) -> TaskSpec:
         raise Rejected("reference", f"at v0: {run.error}")
     _worth(draft, [call.tool for call in run.calls])
     report = make_probes(
-        draft.plan, package.model, package, state, verifier=task.verifier, reference=run, cells=_style(draft),
+        draft.plan, package.model, Remembered(package), state, verifier=task.verifier, reference=run, cells=_style(draft),
         most=MOST_PROBES[draft.tier],
     )
     _sound(draft, report)
@@ -169,8 +170,9 @@ def _outcome(draft: Draft, before: State, after: State, package: EnvironmentPack
 
 def attempts(task: TaskSpec, package: EnvironmentPackage, state: State) -> Iterator[Attempt]:
     """Each probe of the task, run and judged in `state` with the tools that the task names."""
-    reference = run_in_process(task.reference, package, state, task.tools)
-    prober = Prober(package.model, package, state, task.verifier, reference, task.tools)
+    remembered = Remembered(package)
+    reference = run_in_process(task.reference, remembered, state, task.tools)
+    prober = Prober(package.model, remembered, state, task.verifier, reference, task.tools)
     for probe in task.probes:
         yield prober.attempt(probe)
 

@@ -203,7 +203,7 @@ def get_part(request: HttpRequest, export_id: UUID, name: str) -> HttpResponseBa
 
 
 async def _body(path: Path, wanted: Range) -> AsyncIterator[bytes]:
-    """The bytes of a range, a chunk at a time, read in a thread. A missing file ends as an error, never as an empty one."""
+    """The bytes of a range, a chunk at a time, read in a thread. A short file ends as an error."""
     body = await sync_to_async(open)(path, "rb")
     try:
         await sync_to_async(body.seek)(wanted.start)

@@ -1,3 +1,5 @@
+"""The training app: snapshots, runs, checkpoints, evaluations and exports."""
+
 from django.apps import AppConfig
 
 

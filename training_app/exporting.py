@@ -143,7 +143,7 @@ class Range:
 
 
 def byte_range(header: str, size: int) -> Range | None:
-    """The one range an HTTP Range header asks for; None when it asks for the whole. Raises ValueError when it can't be."""
+    """The one range an HTTP Range header asks for; None for the whole. Raises ValueError when it can't be."""
     unit, _, spec = header.partition("=")
     first, dash, last = spec.partition("-")
     if not header or unit.strip() != "bytes" or not dash or "," in spec:

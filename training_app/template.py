@@ -123,7 +123,7 @@ def check(source: str) -> None:
     """Raise `TemplateRefused`, with the reason, unless a loss mask can be made from this template."""
     if "generation" not in source or not re.search(r"{%-?\s*generation\s*-?%}", source):
         raise TemplateRefused(
-            "The chat template marks no part as the assistant's: it has no {% generation %} … {% endgeneration %}, so it "
+            "The chat template marks no part as the assistant's: no {% generation %} … {% endgeneration %}, so it "
             "cannot be told which tokens to train on. Put the marks round the assistant's content and its end-of-turn "
             "token."
         )
@@ -153,8 +153,8 @@ def _check_end_of_turn(parts: Sequence[Part]) -> None:
         after = parts[index + 1] if index + 1 < len(parts) else None
         if after is None or not after.trained or not after.text.startswith(END_OF_TURN):
             raise TemplateRefused(
-                f"The chat template leaves {END_OF_TURN} after the assistant's text outside {{% generation %}}: a model "
-                "trained so never learns to stop. Move the end mark behind it."
+                f"The chat template leaves {END_OF_TURN} after the assistant's text outside {{% generation %}}: a "
+                "model trained so never learns to stop. Move the end mark behind it."
             )
 
 

@@ -3,9 +3,9 @@
 Ends in one of: idle (the kernel has finished it), dead (the kernel ended), fault (ours), late (its time is over), flood
 (it printed more than is kept). What then has to be done is decided by `KernelSession`.
 
-Only what is printed counts (streams stdout and stderr, in their order): the value of a last expression and rich displays
-are not given back, so that what a policy reads is what it asked to read. What a background thread of an earlier cell
-prints belongs to no cell and is dropped.
+Only what is printed counts (streams stdout and stderr, in their order): the value of a last expression and rich
+displays are not given back, so that what a policy reads is what it asked to read. What a background thread of an
+earlier cell prints belongs to no cell and is dropped.
 """
 
 from __future__ import annotations

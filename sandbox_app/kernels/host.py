@@ -103,7 +103,8 @@ class _Conversation:
     """One client, one session."""
 
     def __init__(
-        self, host: LocalHost, slots: FairSlots, client: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter,
+        self, host: LocalHost, slots: FairSlots, client: int,
+        reader: asyncio.StreamReader, writer: asyncio.StreamWriter,
     ) -> None:
         self._host, self._slots, self._client = host, slots, client
         self._reader, self._writer = reader, writer

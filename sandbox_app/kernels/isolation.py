@@ -1,7 +1,7 @@
 """Isolation: start a program confined by the launcher, and hold on to it from the host's side.
 
 Tiers
-    namespaces   user (unless root), mount, pid, net, ipc, uts namespaces; needs root or user namespaces and nothing else
+    namespaces   user (unless root), mount, pid, net, ipc, uts namespaces; needs root or user namespaces only
     none         resource limits only: sees the machine's files and network. Refused unless `SANDBOX_ALLOW_NONE=1`
 
 Not covered by `namespaces`: faults of the operating system's kernel, CPU time beyond the time limits, paths of

@@ -109,7 +109,7 @@ def _start(control: socket.socket, config: dict[str, Any]) -> int:
         privileges.limit(config["memory"], config["processes"], config["file_size"])
         if config["tier"] == "namespaces":
             privileges.filter_calls()
-        os.execve(config["argv"][0], config["argv"], config["env"])
+        os.execve(config["argv"][0], config["argv"], config["env"])  # noqa: S606 - no shell is what is wanted
     except BaseException as fault:  # noqa: BLE001 - after fork there is nobody to raise to; the log tells
         os.write(2, f"start failed: {fault!r}\n".encode())
     os._exit(127)
@@ -181,7 +181,7 @@ def _memory(config: dict[str, Any]) -> int:
         pages += int(fields[1]) - int(fields[2])
     files = 0
     if config["tier"] == "namespaces":
-        for path in (view.WORKSPACE, "/tmp", view.RUN):
+        for path in (view.WORKSPACE, view.SCRATCH, view.RUN):
             usage = os.statvfs(path)
             files += (usage.f_blocks - usage.f_bfree) * usage.f_frsize
     return pages * _PAGE + files

@@ -3,9 +3,9 @@
 A `KernelSession` is one confined kernel, its tool server and its workspace. At most four kernels start at once in a
 process (a start is a second of CPU; hundreds together time each other out).
 
-Time-out: SIGINT, 2 s, SIGINT, 2 s, SIGKILL. Whoever reads the result learns whether the variables survived. A kernel that
-ends is the policy's doing when it exited, crashed, ran out of memory or had started or signalled processes; a SIGKILL out
-of nowhere is ours.
+Time-out: SIGINT, 2 s, SIGINT, 2 s, SIGKILL. Whoever reads the result learns whether the variables survived. A kernel
+that ends is the policy's doing when it exited, crashed, ran out of memory or had started or signalled processes; a
+SIGKILL out of nowhere is ours.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sandbox_app.errors import KernelKilledFromOutside, SandboxFault, SessionLost, StartFailed
+from sandbox_app.errors import KernelKilledFromOutside, SessionLost, StartFailed
 from sandbox_app.kernels import provisioner, workspace
 from sandbox_app.kernels.cell import Cell, End, first
 from sandbox_app.kernels.isolation import CHANNEL, Confined, Ended
@@ -30,7 +30,7 @@ from sandbox_app.kernels.session import SessionSpec
 from sandbox_app.kernels.variables import compare
 from sandbox_app.toolserver import toolbox
 from sandbox_app.toolserver.server import StepRecord, ToolServer
-from sandbox_app.trajectories import Call, CellOutcome, CellResult, FileChange, Variable
+from sandbox_app.trajectories import Call, CellOutcome, CellResult, FileChange
 from tasks_app.environments.state import State
 
 _STARTS = 4
@@ -70,10 +70,13 @@ class KernelSession:
         self._variables: dict[str, list[Any]] = {}
         self._server = ToolServer(
             confined.channel, toolbox.load(spec.package, spec.tools), spec.state, spec.limits.calls,
-            lambda: self._loop.call_soon_threadsafe(self._fault.set),
+            self._on_fault,
         )
         self._pump: asyncio.Task[None] | None = None
         self._closed = self._over = False
+
+    def _on_fault(self) -> None:
+        self._loop.call_soon_threadsafe(self._fault.set)
 
     @classmethod
     async def start(cls, spec: SessionSpec, tier: str | None = None) -> KernelSession:
@@ -102,7 +105,7 @@ class KernelSession:
         """Wait for the kernel's sockets, subscribe, and send the bridge in."""
         self._server.start()
         waiting = asyncio.create_task(self._first_sign())
-        await asyncio.wait({waiting, self._confined.ended}, return_when=asyncio.FIRST_COMPLETED)
+        await first(self._limits.start_seconds, sign=waiting, dead=self._confined.ended)
         if not waiting.done():
             waiting.cancel()
             raise StartFailed(f"the kernel {self._confined.ended.result()} at its start: {self._confined.log()}")
@@ -152,8 +155,7 @@ class KernelSession:
         self._check()
         begun = time.monotonic()
         before = workspace.scan(self._confined.workspace)
-        heard = None if on_call is None else lambda call: self._loop.call_soon_threadsafe(on_call, call)
-        self._server.begin_step(heard)
+        self._server.begin_step(self._in_loop(on_call))
         end = await self._run(code, silent=False, seconds=self._limits.cell_seconds, on_output=on_output)
         survived = await self._settle(end)
         self._over = not survived
@@ -165,6 +167,17 @@ class KernelSession:
         after = workspace.scan(self._confined.workspace)
         files = workspace.changes(self._confined.workspace, before, after)
         return self._result(cell, end, survived, record, files, (time.monotonic() - begun) * 1_000)
+
+    def _in_loop(self, on_call: Callable[[Call], None] | None) -> Callable[[Call], None] | None:
+        """The server calls from its own thread; whoever watches is called in the event loop."""
+        if on_call is None:
+            return None
+        watching = on_call
+
+        def heard(call: Call) -> None:
+            self._loop.call_soon_threadsafe(watching, call)
+
+        return heard
 
     async def _run(
         self, code: str, *, silent: bool, seconds: float, on_output: Callable[[str], None] | None = None,

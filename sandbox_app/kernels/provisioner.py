@@ -1,8 +1,8 @@
 """Provisioner: how jupyter_client gets a confined ipykernel, and speaks to it across the namespaces.
 
 The kernel has no network: it listens on unix sockets in its own run folder. The host connects to the same sockets as
-/proc/self/fd/N/k-1 …, through the descriptor of that folder, so no path on a disk is shared, nothing is left behind, and
-no path grows over the 107 bytes a unix socket may have.
+/proc/self/fd/N/k-1 …, through the descriptor of that folder, so no path on a disk is shared, nothing is left behind,
+and no path grows over the 107 bytes a unix socket may have.
 
 The seam for other starts: whatever gives a `Confined` (a zygote's fork, a pool) takes the place of `Confined.start`.
 """
@@ -18,11 +18,12 @@ from typing import Any
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
-from jupyter_client.provisioning import KernelProvisionerBase
+from jupyter_client.provisioning.provisioner_base import KernelProvisionerBase
 
 from sandbox_app.errors import StartFailed
 from sandbox_app.kernels.isolation import Confined, Program
 from sandbox_app.kernels.session import Limits
+from sandbox_app.kernels.view import SCRATCH
 
 _PORTS = ("shell", "iopub", "stdin", "hb", "control")
 _ARGV = (
@@ -34,16 +35,16 @@ _ARGV = (
 def environment(seed: int) -> dict[str, str]:
     """The whole environment of a kernel: nothing of the host's own goes in."""
     return {
-        "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", "TMPDIR": "/tmp", "LANG": "C.UTF-8", "TZ": "UTC",
+        "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": SCRATCH, "TMPDIR": SCRATCH, "LANG": "C.UTF-8", "TZ": "UTC",
         "PYTHONHASHSEED": str(seed % 2**32), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1",
-        "IPYTHONDIR": "/tmp/.ipython", "JUPYTER_CONFIG_DIR": "/tmp/.jupyter", "MPLBACKEND": "agg",
+        "IPYTHONDIR": f"{SCRATCH}/.ipython", "JUPYTER_CONFIG_DIR": f"{SCRATCH}/.jupyter", "MPLBACKEND": "agg",
         "PYDEVD_DISABLE_FILE_VALIDATION": "1", "MALLOC_ARENA_MAX": "2",
         "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
         "JE_ARROW_MALLOC_CONF": "background_thread:false",
     }
 
 
-class EpisodeProvisioner(KernelProvisionerBase):  # type: ignore[misc]
+class EpisodeProvisioner(KernelProvisionerBase):
     """Starts one confined kernel; `prepare` says with what limits and seed."""
 
     confined: Confined | None = None
@@ -75,7 +76,8 @@ class EpisodeProvisioner(KernelProvisionerBase):  # type: ignore[misc]
             run_files={"connection.json": json.dumps({**shared, "ip": "{run}/k", "key": key})},
         )
         self.confined = await Confined.start(program, tier=self._tier, seconds=self._limits.start_seconds)
-        self.connection_info = {**shared, "ip": f"/proc/self/fd/{self.confined.run}/k", "key": key.encode()}
+        where: Any = {**shared, "ip": f"/proc/self/fd/{self.confined.run}/k", "key": key.encode()}
+        self.connection_info = where
         return self.connection_info
 
     async def poll(self) -> int | None:
@@ -101,7 +103,7 @@ class EpisodeProvisioner(KernelProvisionerBase):  # type: ignore[misc]
         await self.kill(restart)
 
 
-class EpisodeKernelManager(AsyncKernelManager):  # type: ignore[misc]
+class EpisodeKernelManager(AsyncKernelManager):
     """jupyter_client's manager without a connection file on the host: the provisioner's word is taken as it is."""
 
     def _reconcile_connection_info(self, info: KernelConnectionInfo) -> None:

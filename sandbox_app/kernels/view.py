@@ -27,8 +27,8 @@ MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT = 1, 2, 4, 8, 32
 MS_BIND, MS_REC, MS_PRIVATE = 4096, 16384, 1 << 18
 MNT_DETACH = 2
 _KEPT = 8 | 1024 | 2048 | (1 << 21)  # noexec, noatime, nodiratime, relatime: may be locked, so they are kept
-ROOT = "/tmp"  # where the new root is put together, inside the private mount namespace
-WORKSPACE, RUN = "/workspace", "/run/kernel"
+WORKSPACE, RUN, SCRATCH = "/workspace", "/run/kernel", "/tmp"  # noqa: S108 - a tmpfs of the episode's own
+ROOT = SCRATCH  # of the machine: where the new root is put together, inside the private mount namespace
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
 
@@ -55,7 +55,7 @@ def build(read_only: Sequence[str], uid: int, workspace: int) -> None:
     _etc(uid)
     for name, target in (("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")):
         os.symlink(target, f"{ROOT}/dev/{name}")
-    for path, size in ((WORKSPACE, workspace), (RUN, 8 << 20), ("/tmp", 32 << 20)):
+    for path, size in ((WORKSPACE, workspace), (RUN, 8 << 20), (SCRATCH, 32 << 20)):
         os.makedirs(ROOT + path, exist_ok=True)
         options = f"size={size},nr_inodes=20000,mode=700,uid={uid},gid={uid}"
         mount("tmpfs", ROOT + path, "tmpfs", MS_NOSUID | MS_NODEV, options)
@@ -85,7 +85,7 @@ def _show(source: int, path: str) -> None:
 def _etc(uid: int) -> None:
     folder = Path(ROOT, "etc")
     folder.mkdir(exist_ok=True)
-    (folder / "passwd").write_text(f"root:x:0:0::/:/bin/sh\nkernel:x:{uid}:{uid}::/tmp:/bin/sh\n")
+    (folder / "passwd").write_text(f"root:x:0:0::/:/bin/sh\nkernel:x:{uid}:{uid}::{SCRATCH}:/bin/sh\n")
     (folder / "group").write_text(f"root:x:0:\nkernel:x:{uid}:\n")
     (folder / "hosts").write_text("127.0.0.1 localhost sandbox\n")
     (folder / "nsswitch.conf").write_text("passwd: files\ngroup: files\nhosts: files\n")

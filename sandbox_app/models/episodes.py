@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
+
 from sandbox_app.reviews import Standing
 from tasks_app.models import JobState, LeasedJob
 from tasks_app.models.jobs import TERMINAL, LeasedJobQuerySet

@@ -7,6 +7,7 @@ from typing import Any, Self
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+
 from sandbox_app.reviews import Judgement
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
+
 from sandbox_app.filters import EpisodeFilter
 from sandbox_app.models.episodes import Episode, EpisodeQuerySet
 from sandbox_app.models.reviews import ReviewDecision

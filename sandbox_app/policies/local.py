@@ -105,10 +105,11 @@ def _checkpoint(folder: str) -> tuple[Any, Any]:
         raise PolicyFault(f"there is no checkpoint folder {folder!r}")
     torch.set_num_threads(1)
     try:
-        model = AutoModelForCausalLM.from_pretrained(folder).eval()
+        model = AutoModelForCausalLM.from_pretrained(folder)
         tokenizer = AutoTokenizer.from_pretrained(folder)
     except (OSError, ValueError, RuntimeError) as fault:
         raise PolicyFault(f"the checkpoint {folder} does not load: {fault}") from fault
+    model.train(False)
     if tokenizer.eos_token_id is None or not tokenizer.chat_template:
         raise PolicyFault(f"the checkpoint {folder} has no end-of-turn token or no chat template")
     return model, tokenizer

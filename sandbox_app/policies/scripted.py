@@ -43,7 +43,8 @@ class ScriptedPolicy:
         return Message(last_line(steps) if text is None else text)
 
 
-_Script = tuple[str, list[str | None]]
+_Script = tuple[str, list[str | None]]      # what it became, when that is not what was asked for; the messages
+_Maker = Callable[[TaskSpec, random.Random], _Script]
 
 
 def _calls(task: TaskSpec) -> list[str]:
@@ -52,7 +53,7 @@ def _calls(task: TaskSpec) -> list[str]:
     return [render_call(part, said(position, len(parts))) for position, part in enumerate(parts)]
 
 
-def _mended(break_cell: Callable[[str, random.Random], str | None], words: str) -> Callable[[TaskSpec, random.Random], _Script]:
+def _mended(break_cell: Callable[[str, random.Random], str | None], words: str) -> _Maker:
     """One cell that fails before it does anything, then all as it should be."""
 
     def script(task: TaskSpec, chance: random.Random) -> _Script:
@@ -116,7 +117,7 @@ def _kernel_exit(task: TaskSpec, chance: random.Random) -> _Script:
     return "", [*messages[:at], render_call("import os\nos._exit(1)", "I start afresh.")]
 
 
-def _probe(kind: str) -> Callable[[TaskSpec, random.Random], _Script]:
+def _probe(kind: str) -> _Maker:
     def script(task: TaskSpec, chance: random.Random) -> _Script:
         fitting = [probe for probe in task.probes if kind in (probe.kind, probe.name)] or list(task.probes)
         if not fitting:
@@ -132,7 +133,7 @@ def _played(probe: ProbeSpec) -> _Script:
     return probe.name, [*messages, probe.answer]
 
 
-FAULTS: dict[str, Callable[[TaskSpec, random.Random], _Script]] = {
+FAULTS: dict[str, _Maker] = {
     "misspelt_tool": _mended(_misspelt, "That tool has another name."),
     "wrong_argument": _mended(_argument, "That argument does not exist; without it."),
     "undefined_name": _mended(_undefined, "That name was not there yet."),

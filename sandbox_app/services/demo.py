@@ -11,6 +11,7 @@ from itertools import zip_longest
 from typing import Any
 
 from django.db import transaction
+
 from sandbox_app.models import Episode
 from sandbox_app.policies.scripted import FAULTS
 from sandbox_app.services.episodes import create_episode

@@ -15,6 +15,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 from django.utils import timezone
+
 from sandbox_app.models import Episode
 from sandbox_app.policies import NAMES
 from sandbox_app.policies.scripted import FAULTS

@@ -17,6 +17,7 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
+
 from sandbox_app import reviews as reviewing
 from sandbox_app.filters import EpisodeFilter
 from sandbox_app.models import Episode, Review, ReviewReason
@@ -84,7 +85,7 @@ def _check_seen(live: Iterable[Review], by: Any, seen: str | None) -> None:
         return
     said = "; ".join(f"{review.reviewer} {review.get_decision_display()} it" for review in others)
     raise Refused(f"Meanwhile somebody else judged this: {said or 'a review was undone'}.",
-                  where="nothing was recorded for you",
+                  where="Nothing was recorded for you",
                   how="Look again and decide with that in sight: what two people disagree on is shown as open.")
 
 

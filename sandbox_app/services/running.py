@@ -18,6 +18,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
+
 from sandbox_app import steps as describing
 from sandbox_app.conductor import Called, Conductor, Feed, Observation, Printed, StepEnded, StepStarted, Watched
 from sandbox_app.episodes import run_episode

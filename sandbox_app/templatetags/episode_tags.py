@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import template
+
 from sandbox_app.steps import touched_from_json
 from tasks_app.templatetags.safe_text import HIDDEN
 
@@ -24,6 +25,12 @@ def item(mapping: Mapping[Any, Any], key: Any) -> Any:
 def plain(text: Any) -> str:
     """Text for an attribute (`shown` gives markup): what can't be seen, or turns the reading direction, becomes ·."""
     return HIDDEN.sub("·", str(text))
+
+
+@register.filter
+def words(name: str) -> str:
+    """A cause or fault as words: kernel_killed_by_policy → "kernel killed by policy"."""
+    return name.replace("_", " ")
 
 
 @register.filter

@@ -4,8 +4,8 @@ Executed once in a fresh kernel, `install` puts `tools` and `ToolError` into the
 before each, what a cell may have shadowed is put back (tools, ToolError, print and every other builtin, sys.stdout,
 sys.stderr); after each, the variables are described to the host.
 
-Variables are described from type, length, shape and a bounded repr of *exact* builtin types: no method of a user's class
-is ever called, its metaclass included. A frame is never half read: SIGINT is held back while a call is under way.
+Variables are described from type, length, shape and a bounded repr of *exact* builtin types: no method of a user's
+class is ever called, its metaclass included. A frame is never half read: SIGINT is held back while a call is under way.
 
 Everything here can be undone by the code in the kernel. That harms its own episode only: what counts (calls, quotas,
 gates, state) is kept on the host's side.
@@ -75,7 +75,7 @@ class _Channel:
             self.send({**value, "id": self._number})
             while True:
                 size = int.from_bytes(self._exactly(4), "big")
-                answer = json.loads(self._exactly(size))
+                answer: dict[str, Any] = json.loads(self._exactly(size))
                 if answer.get("id") == self._number:
                     return answer
 
@@ -191,7 +191,7 @@ def _repr(value: object, depth: int = _DEPTH) -> str:
 
 def _container(value: Any, depth: int) -> str:
     kind = type(value)
-    marks = {list: "[]", tuple: "()"}.get(kind, "{}")
+    marks = "[]" if kind is list else "()" if kind is tuple else "{}"
     if depth == 0:
         return marks[0] + ("…" if len(value) else "") + marks[1]
     if kind is dict:
@@ -272,16 +272,16 @@ class _Hooks:
         self._restore()
         described = []
         for name, value in list(self._shell.user_ns.items()):
-            if type(name) is str and not name.startswith("_") and name not in self._hidden:
-                if _type_name(value) not in _SKIPPED:
-                    described.append(_describe(name[:80], value))
+            shown = type(name) is str and not name.startswith("_") and name not in self._hidden
+            if shown and _type_name(value) not in _SKIPPED:
+                described.append(_describe(name[:80], value))
         self._shell.history_manager.outputs.clear()  # IPython keeps a copy of all that is printed
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         self._channel.say({"variables": described[:_NAMES], "peak": peak})
 
 
 class _Witness:
-    """Tells the host, once, that this kernel has signalled or started a process: then its death may be its own doing."""
+    """Tells the host, once, that this kernel has signalled or started a process: its death may be its own doing."""
 
     def __init__(self, channel: _Channel) -> None:
         self._channel, self._told = channel, False
@@ -303,7 +303,7 @@ class _Seeder:
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         if name != "numpy.random":
             return None
-        sys.meta_path.remove(self)  # type: ignore[arg-type]
+        sys.meta_path.remove(self)
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
         loader: Any = spec.loader if spec is not None else None
         if loader is None:
@@ -322,7 +322,7 @@ def install(shell: Any, names: list[str], seed: int, descriptor: int, printed: i
     """Make the kernel an episode's: tools, hooks, seeds. Called once, before the first cell; `printed`: characters."""
     channel = _Channel(descriptor)
     random.seed(seed)
-    sys.meta_path.insert(0, _Seeder(seed % 2**32))  # type: ignore[arg-type]
+    sys.meta_path.insert(0, _Seeder(seed % 2**32))
     hooks = _Hooks(shell, channel, names, printed)
     hooks.before()
     shell.events.register("pre_run_cell", hooks.before)

@@ -1,8 +1,8 @@
 """Tool server: answers the calls of one kernel from the host's side, one thread an episode.
 
-What counts is kept here, out of the kernel's reach: the gate (no calls outside a running cell), the quota, the record of
-calls, the tables. A call runs within a savepoint, so that one that is refused leaves nothing behind. An exception that
-is no `ToolError` ends the episode as a fault of ours; it is not answered.
+What counts is kept here, out of the kernel's reach: the gate (no calls outside a running cell), the quota, the record
+of calls, the tables. A call runs within a savepoint, so that one that is refused leaves nothing behind. An exception
+that is no `ToolError` ends the episode as a fault of ours; it is not answered.
 
 Limits: a tool that does not come back holds its cell until the cell's time is over.
 """

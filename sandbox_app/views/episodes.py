@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
 from sandbox_app import filters, services
 from sandbox_app.forms import RunForm
 from sandbox_app.kernels.session import Limits

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.http import HttpRequest
+
 from sandbox_app.filters import CHOICES, LABELS, EpisodeFilter
 from sandbox_app.models.episodes import EpisodeQuerySet
 from sandbox_app.models.selecting import Page, page

@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
 from sandbox_app import filters, services
 from sandbox_app.forms import BulkForm, DecisionForm, says
 from sandbox_app.models import Episode, Review, ReviewReason
@@ -50,7 +51,7 @@ def _to_next(request: HttpRequest, chosen: filters.EpisodeFilter, besides: Any =
     if found is None:
         messages.info(request, "Nothing else waits for you here.")
         return redirect(f"{reverse('review_queue')}?{chosen.query()}")
-    return redirect(f"{reverse('episode', args=[found.pk])}?{urlencode([('review', '1'), *chosen.items()])}")
+    return redirect(_review_url(found.pk, chosen))
 
 
 @require_group("annotator")
@@ -81,7 +82,11 @@ def review_undo(request: HttpRequest, pk: int) -> HttpResponse:
     review = get_object_or_404(Review.objects.select_related("episode", "reviewer"), pk=pk)
     services.undo(review=review, by=request.user)
     messages.info(request, f"Undone: your “{review.get_decision_display()}” no longer counts.")
-    return redirect(f"{reverse('episode', args=[review.episode_id])}?review=1")
+    return redirect(_review_url(review.episode_id, filters.parse(request.GET)))
+
+
+def _review_url(pk: UUID, chosen: filters.EpisodeFilter) -> str:
+    return f"{reverse('episode', args=[pk])}?{urlencode([('review', '1'), *chosen.items()])}"
 
 
 @require_group("annotator")

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from tasks_app.domains import reading_prose as prose
 from tasks_app.domains import reading_words as lexicon
-from tasks_app.domains.model import Attr, DomainModel, Effect, Entity, LeftOut, Op, State
-from tasks_app.domains.reading_arguments import Arguments, paging
+from tasks_app.domains.model import Attr, DomainModel, Effect, Entity, Filter, LeftOut, Op, Param, State
+from tasks_app.domains.reading_arguments import ORDER_PARAM, SIZE_PARAMS, TOKEN_PARAM, Arguments, paging
 from tasks_app.domains.reading_effects import Context, aliases, standard
 from tasks_app.domains.reading_entities import World, read_world
 from tasks_app.domains.reading_filters import filters
@@ -24,6 +24,7 @@ from tasks_app.toolpool.schemas import Schemas
 from tasks_app.tools import Tool, ToolDocument
 
 WILDCARD = '"-"'
+READS = ("read_one", "list", "expand", "free_busy")
 
 
 def read_domain(document: ToolDocument) -> DomainModel:
@@ -99,20 +100,23 @@ def _nobody() -> Entity:
 
 
 def _built(context: Context, name: str, effect: Effect) -> Op:
-    tool, entity, params = context.tool, context.entity, context.params
+    tool, entity = context.tool, context.entity
     listing = is_list(tool, context.schemas)
+    narrowing = filters(context.params, entity, context.world) if listing else ()
+    reads = effect.kind in READS
+    params = tuple(p for p in context.params if not reads or p.where != "query" or is_read(p, narrowing, effect))
     return Op(
         tool=name,
         method=tool.method,
         effect=effect,
         entity=entity.name,
-        writes=effect.kind not in ("read_one", "list", "expand", "free_busy"),
+        writes=not reads,
         params=params,
         description=tool.description,
         items_key=items(tool, context.schemas)[0] if listing else "",
         paging=paging(tool, context.schemas) if listing else None,
-        filters=filters(params, entity, context.world) if listing else (),
-        order_param=next((p.name for p in params if listing and p.name == "orderBy"), ""),
+        filters=narrowing,
+        order_param=next((p.name for p in params if listing and p.name == ORDER_PARAM), ""),
         mask_param=next((p.name for p in params if p.schema.get("format") == "google-fieldmask"), ""),
         wildcard=next(
             (p.name for p in params if p.where == "path" and WILDCARD in p.description), _wildcard(tool, params)
@@ -121,6 +125,12 @@ def _built(context: Context, name: str, effect: Effect) -> Op:
         errors=prose.errors(tool.description),
         returns=context.schemas.expanded({"$ref": tool.response}) if tool.response else {},
     )
+
+
+def is_read(param: Param, narrowing: Iterable[Filter], effect: Effect) -> bool:
+    """Whether a reading tool does something with a query parameter; one that it would ignore is left out of it."""
+    known = {*SIZE_PARAMS, TOKEN_PARAM, ORDER_PARAM, *(f.param for f in narrowing)}
+    return param.name in known or param.name == effect.detail.get("expand_param") or bool(param.column)
 
 
 def _wildcard(tool: Tool, params: Iterable[object]) -> str:

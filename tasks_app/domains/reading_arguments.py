@@ -21,7 +21,7 @@ from tasks_app.toolpool.schemas import Schemas
 from tasks_app.tools import Parameter, Tool
 
 SIZE_PARAMS = ("pageSize", "maxResults", "limit")
-TOKEN_PARAM = "pageToken"
+TOKEN_PARAM, ORDER_PARAM = "pageToken", "orderBy"
 DEFAULT_PAGE, MAX_PAGE = 30, 100
 CREATING = ("create", "insert", "import", "add")
 OWN_ID = re.compile(r"you can specify|may be specified|optionally specif", re.I)
@@ -38,7 +38,7 @@ class Arguments:
     def of(self, tool: Tool, entity: Entity) -> tuple[Param, ...]:
         """Path and query first, body after; a name once."""
         columns = self.path_columns(tool, entity)
-        found = [self._parameter(p, columns, entity) for p in tool.parameters if not _is_wire(p)]
+        found = [self._parameter(p, columns, entity) for p in tool.parameters if not is_wire(p)]
         found = [p for p in found if p.where == "path" or not self._repeats_path(p, columns)]
         taken = {param.name for param in found}
         found += [param for param in self._body(tool, entity, set(columns.values())) if param.name not in taken]
@@ -136,7 +136,7 @@ class Arguments:
         return creates or not (attrs and all(a.immutable for a in attrs))
 
 
-def _is_wire(parameter: Parameter) -> bool:
+def is_wire(parameter: Parameter) -> bool:
     """Tokens of synchronisation and of add-ons, and deprecated parameters that the path doesn't need."""
     words = lexicon.words(parameter.name)
     token = words[-1:] == ("token",) and parameter.name != TOKEN_PARAM

@@ -210,6 +210,10 @@ def _update(context: Context) -> Effect:
         "set": server_values(entity, insert=False),
         **shown(context),
     }
+    if tool.http == "PUT":
+        fields = {p.name: p.description for p in context.params if p.where == "body"}
+        kept = prose.kept_when_left_out(tool.description, fields)
+        detail |= {"keeps": list(kept)} if kept else {}
     if mask:
         detail["mask_fields"] = list(maskable(tool, context.schemas))
         detail["mask_required"] = "required to do an update" in mask.description or mask.description.startswith(

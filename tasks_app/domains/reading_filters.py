@@ -1,7 +1,7 @@
 """What narrows a list: parameters read as filters over columns, with the defaults that hide rows, and orders.
 
-A parameter that matches nothing by name, enum or declared phrase is accepted by the tool and narrows nothing; such
-parameters are in the report (`unread`), never faked.
+A parameter that matches nothing by name, enum or declared phrase is left out of the tool; such
+parameters are in the report (`unread_parameters`), never faked.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from tasks_app.domains import reading_prose as prose
 from tasks_app.domains import reading_words as lexicon
 from tasks_app.domains.model import Attr, Entity, Filter, Param
-from tasks_app.domains.reading_arguments import SIZE_PARAMS, TOKEN_PARAM
+from tasks_app.domains.reading_arguments import ORDER_PARAM, SIZE_PARAMS, TOKEN_PARAM
 from tasks_app.domains.reading_entities import World
 
 BOUND = re.compile(r"(Upper|Lower) bound(?: \((exclusive|inclusive)\))? for an? [\w ]*?'s ((?:last )?\w+ time)", re.I)
@@ -39,7 +39,7 @@ def filters(params: Iterable[Param], entity: Entity, world: World) -> tuple[Filt
     """Filters of a list, in the order of its parameters."""
     found = []
     for param in params:
-        if param.where != "query" or param.name in (*SIZE_PARAMS, TOKEN_PARAM, "orderBy"):
+        if param.where != "query" or param.name in (*SIZE_PARAMS, TOKEN_PARAM, ORDER_PARAM):
             continue
         one = _filter(param, entity, world)
         if one:
@@ -197,7 +197,7 @@ def orders(
         for attr in entity.attrs
         if attr.path
     }
-    param = next((p for p in params if p.name == "orderBy"), None)
+    param = next((p for p in params if p.name == ORDER_PARAM), None)
     said: list[list[str]] = []
     found = ORDERED_BY.search(description)
     if found:

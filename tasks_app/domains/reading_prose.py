@@ -7,6 +7,7 @@ guessed from silence. Limits: English as Google's documents write it.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from tasks_app.domains.model import ErrorCase
 from tasks_app.domains.reading_words import camel
@@ -52,6 +53,8 @@ FILTER_DEFAULT = (re.compile(r"(?i:left unspecified|unspecified|otherwise)[^.]*?
 EQUALS_VALUE = re.compile(r"(?:with|by) (\w+) equal(?:s)? to \"(\w+)\"|with (\w+) equals \"(\w+)\"")
 ORDER_FIELDS = re.compile(r"Supported fields? (?:is|are) ((?:`\w+`(?:,? and |, )?)+)")
 ORDER_DEFAULT = re.compile(r"If not specified, `([\w ,]+)` is the default")
+NOT_CLEARED = re.compile(r"`(\w+)` is not cleared if omitted")
+REMAINS = re.compile(r"If not specified[^.]*, the [\w ]+ remains? unchanged", re.I)
 NEEDS_ONE_OF = re.compile(r"At least one of ((?:`\w+`(?:,? or |, )?)+) must be (?:supplied|specified|set)", re.I)
 EXCLUDES = re.compile(r"If specified, `(\w+)` must be empty")
 LENGTH_BETWEEN = re.compile(r"between ([\d,]+) and ([\d,]+) characters", re.I)
@@ -179,6 +182,12 @@ def state_change(text: str) -> tuple[str, str, str] | None:
     """(property, from, to) of "the only valid modification is to change the `state` from `A` to `B`"."""
     found = STATE_CHANGE.search(text)
     return (found.group(1), found.group(2), found.group(3)) if found else None
+
+
+def kept_when_left_out(method: str, fields: Mapping[str, str]) -> tuple[str, ...]:
+    """Fields that a replacing update leaves as they are when they are not given, by the method's words or their own."""
+    said = set(NOT_CLEARED.findall(method))
+    return tuple(name for name, text in fields.items() if name in said or REMAINS.search(text))
 
 
 def needs_one_of(text: str) -> tuple[str, ...]:

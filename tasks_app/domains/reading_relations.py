@@ -63,7 +63,7 @@ class Nouns:
 
     def named(self, stem: tuple[str, ...], owner: Entity) -> str:
         """The entity that a column's words name: people first, then the whole words, then a unique head noun; or ""."""
-        if self.person and stem[-1:] and stem[-1] in PEOPLE and self._person_key_is_id():
+        if self.person and stem[-1:] and stem[-1] in PEOPLE and self.has_ids():
             return self.person
         exact = self.by_stem.get(stem, [])
         if exact:
@@ -85,7 +85,7 @@ class Nouns:
         parents = {lexicon.stem(parent.entity) for parent in self.entities[name].parents if parent.column != "item_id"}
         return stem[:-1] in parents
 
-    def _person_key_is_id(self) -> bool:
+    def has_ids(self) -> bool:
         return self.entities[self.person].attr(self.entities[self.person].own_key).role != "email"
 
 
@@ -149,7 +149,7 @@ def _is_person_email(attr: Attr) -> bool:
 
 
 def _by_email(attr: Attr, names: Nouns) -> Reference | None:
-    if not names.person or names._person_key_is_id():
+    if not names.person or names.has_ids():
         return None
     return Reference(names.person, names.entities[names.person].own_key, attr.description[:200], strict=False)
 

@@ -10,11 +10,9 @@ from typing import Any
 
 from tasks_app.domains import reading_words as lexicon
 from tasks_app.domains.model import DomainModel, Entity, Op
-from tasks_app.domains.reading_arguments import SIZE_PARAMS, TOKEN_PARAM
+from tasks_app.domains.reading_arguments import is_wire
 from tasks_app.domains.reading_resources import STANDARD
 from tasks_app.tools import ToolDocument
-
-READS = ("list", "expand")
 
 
 def report(document: ToolDocument, model: DomainModel) -> dict[str, Any]:
@@ -41,7 +39,7 @@ def report(document: ToolDocument, model: DomainModel) -> dict[str, Any]:
         "entities": [_entity(entity) for entity in model.entities],
         "foreign_keys": sum(1 for entity in model.entities for attr in entity.attrs if attr.references),
         "effects": _counted(op.effect.kind for op in model.ops),
-        "unread_parameters": [f"{op.tool}.{name}" for op in model.ops for name in unread(op)],
+        "unread_parameters": unread(document, model),
         "notes": list(document.notes),
     }
 
@@ -68,16 +66,16 @@ def _counted(kinds: Iterable[str]) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-def unread(op: Op) -> list[str]:
-    """Query parameters of a list that are accepted and narrow nothing, because no reading of them is known."""
-    known = {
-        *SIZE_PARAMS,
-        TOKEN_PARAM,
-        op.order_param,
-        *(f.param for f in op.filters),
-        op.effect.detail.get("expand_param", ""),
-    }
-    return [p.name for p in op.params if op.effect.kind in READS and p.where == "query" and p.name not in known]
+def unread(document: ToolDocument, model: DomainModel) -> list[str]:
+    """Query parameters that a reading tool leaves out, because no reading of them is known."""
+    published = {tool.method: tool.parameters for tool in document.tools}
+    return [
+        f"{op.tool}.{parameter.name}"
+        for op in model.ops
+        if not op.writes
+        for parameter in published[op.method]
+        if parameter.where == "query" and parameter.name not in {p.name for p in op.params} and not is_wire(parameter)
+    ]
 
 
 def tool_spec(op: Op) -> dict[str, Any]:

@@ -8,7 +8,13 @@ from collections.abc import Iterator
 from tasks_app.domains.model import DomainModel, Entity, Op
 from tasks_app.environments.compile_documents import constant, literal, noun, owner_key, parts_of
 from tasks_app.environments.compile_reads import (
-    default_order, key_where, list_answer, list_conditions, order_names, parent_checks, tie_break,
+    default_order,
+    key_where,
+    list_answer,
+    list_conditions,
+    order_names,
+    parent_checks,
+    tie_break,
 )
 
 
@@ -16,8 +22,11 @@ def recurring_names(entity: Entity) -> dict[str, str]:
     """Which columns make an entity recur, by what they hold; empty for one that does not."""
     by_path = {attr.path: attr.column for attr in entity.attrs}
     wanted = {
-        "series": "recurringEventId", "rule": "recurrence", "start": "start.dateTime|start.date",
-        "end": "end.dateTime|end.date", "zone": "start.timeZone",
+        "series": "recurringEventId",
+        "rule": "recurrence",
+        "start": "start.dateTime|start.date",
+        "end": "end.dateTime|end.date",
+        "zone": "start.timeZone",
         "original": "originalStartTime.dateTime|originalStartTime.date",
     }
     if any(path not in by_path for path in wanted.values()):
@@ -45,18 +54,20 @@ def list_recurring(op: Op, model: DomainModel) -> Iterator[str]:
     """A list over a span of time; `singleEvents` shows a series as its instances, in the order of their start."""
     entity = model.entity(op.entity)
     name = constant(entity)
-    timed = {f.param for f in op.filters if f.column in (recurring_names(entity)["start"], recurring_names(entity)["end"])}
+    timed = {
+        f.param for f in op.filters if f.column in (recurring_names(entity)["start"], recurring_names(entity)["end"])
+    }
     plain = _without(op, timed)
     yield from list_conditions(plain, entity, model)
     yield 'low = _utc(args["timeMin"], "timeMin") if "timeMin" in args else None'
     yield 'high = _utc(args["timeMax"], "timeMax") if "timeMax" in args else None'
     yield f"order = {default_order(op, entity)!r}"
-    yield f'asked = args.get({literal(op.order_param or "orderBy")})'
+    yield f"asked = args.get({literal(op.order_param or 'orderBy')})"
     assert op.paging is not None
     p = op.paging
     paging = literal((p.size_param, p.token_param, p.default_size, p.max_size))
     names = recurring_names(entity)
-    yield "if asked == \"startTime\" and not args.get(\"singleEvents\"):"
+    yield 'if asked == "startTime" and not args.get("singleEvents"):'
     yield '    raise _invalid("orderBy startTime needs singleEvents to be true")'
     updated = order_names(op, entity).get("updated")
     if updated:
@@ -72,7 +83,7 @@ def list_recurring(op: Op, model: DomainModel) -> Iterator[str]:
         yield '        shown = [row for row in shown if row["status"] != "cancelled"]'
     yield f'    by = {literal(updated)} if asked == "updated" else {literal(names["start"])}'
     yield '    if asked or args.get("singleEvents"):'
-    yield f"        shown.sort(key=lambda row: (row[by] or \"\", row[{literal(names['id'])}]))"
+    yield f'        shown.sort(key=lambda row: (row[by] or "", row[{literal(names["id"])}]))'
     yield f"    rows, following = _slice(shown, args, {paging})"
     yield from list_answer(op, entity)
 
@@ -124,13 +135,13 @@ def free_busy(op: Op, model: DomainModel) -> Iterator[str]:
     yield "calendars = {}"
     yield 'for item in args.get("items", []):'
     yield '    if "id" not in item:'
-    yield '        raise _invalid("each of items needs the field \'id\'")'
+    yield "        raise _invalid(\"each of items needs the field 'id'\")"
     yield '    key = _mine(db, item["id"])'
     yield f'    if _select(db, "{scope.table}", ({literal(scope.own_key)},), {{{literal(scope.own_key)}: key}}) is None:'
     yield '        calendars[item["id"]] = {"errors": [{"domain": "global", "reason": "notFound"}], "busy": []}'
     yield "        continue"
-    yield f"""    where = ['"{names['scope']}" = ?', "coalesce(status, '') <> 'cancelled'", "coalesce(transparency, '') <> 'transparent'"]"""
+    yield f"""    where = ['"{names["scope"]}" = ?', "coalesce(status, '') <> 'cancelled'", "coalesce(transparency, '') <> 'transparent'"]"""
     yield f'    rows = _in_view(db, "{entity.table}", {name}, {name}_NAMES, where, (key,), (low, high), single=True)'
-    yield f"    rows = [row for row in rows if row[\"status\"] != \"cancelled\" and row[\"transparency\"] != \"transparent\"]"
+    yield '    rows = [row for row in rows if row["status"] != "cancelled" and row["transparency"] != "transparent"]'
     yield f'    calendars[item["id"]] = {{"busy": _busy(rows, {name}_NAMES, low, high)}}'
     yield 'return {"kind": "calendar#freeBusy", "timeMin": low, "timeMax": high, "calendars": calendars}'

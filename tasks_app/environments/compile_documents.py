@@ -31,8 +31,11 @@ def literal(value: Any) -> str:
         return "{" + ", ".join(f"{literal(k)}: {literal(v)}" for k, v in value.items()) + "}"
     if isinstance(value, (list, tuple)):
         inner = ", ".join(literal(item) for item in value)
-        return f"({inner},)" if isinstance(value, tuple) and len(value) == 1 else (
-            f"({inner})" if isinstance(value, tuple) else f"[{inner}]")
+        return (
+            f"({inner},)"
+            if isinstance(value, tuple) and len(value) == 1
+            else (f"({inner})" if isinstance(value, tuple) else f"[{inner}]")
+        )
     return repr(value)
 
 
@@ -91,7 +94,8 @@ def _entity(entity: Entity, model: DomainModel) -> str:
     columns = wrapped(f"{name} = (", [literal(a.column) for a in entity.attrs], ")")
     fields = wrapped(
         f"{name}_FIELDS = {{",
-        [f"{literal(a.path)}: ({literal(a.column)}, {literal(a.kind)})" for a in writable(entity, model)], "}",
+        [f"{literal(a.path)}: ({literal(a.column)}, {literal(a.kind)})" for a in writable(entity, model)],
+        "}",
     )
     code = [columns, fields]
     required = [a.column for a in writable(entity, model) if a.required and a.default is None]
@@ -113,7 +117,7 @@ def _default(attr: Attr) -> Any:
 def _document(entity: Entity, model: DomainModel) -> str:
     bare = next((a for a in entity.attrs if a.path == "."), None)
     if bare is not None:
-        return f'def _{entity.table}_document(db, r):\n    return r[{literal(bare.column)}]'
+        return f"def _{entity.table}_document(db, r):\n    return r[{literal(bare.column)}]"
     tree: dict[str, Any] = {}
     for attr in entity.attrs:
         if is_published(attr, entity, model):
@@ -183,27 +187,36 @@ def _part_functions(part: Entity, model: DomainModel) -> str:
         value = f'r.get("_of") or r["{theirs}"]' if series and theirs == own else f'r["{theirs}"]'
         pairs.append(f"{literal(ours)}: {value}")
     where = "{" + ", ".join(pairs) + "}"
-    plain = "{" + ", ".join(f'{literal(o)}: r["{t}"]' for o, t in zip(key.columns, key.target_columns, strict=True)) + "}"
+    plain = (
+        "{" + ", ".join(f'{literal(o)}: r["{t}"]' for o, t in zip(key.columns, key.target_columns, strict=True)) + "}"
+    )
     natural = [c for c in part.key if c not in key.columns]
     order = ", ".join(f'"{column}"' for column in natural or part.key)
     assigned = ""
     if part.key_assigned_by == "server" and part.own_key:
         path = part.attr(part.own_key).path
-        assigned = (f'        row["{part.own_key}"] = item.get({literal(path)}) or '
-                    f'_new_id(db, "{part.table}", "numeric")\n')
+        assigned = (
+            f'        row["{part.own_key}"] = item.get({literal(path)}) or _new_id(db, "{part.table}", "numeric")\n'
+        )
     unique = f"tuple(row.get(column) for column in {literal(tuple(natural))})"
-    removed = "".join(f"    {line}\n" for line in cascade(part, model, {c: f"owner[{literal(c)}]" for c in key.columns}))
+    removed = "".join(
+        f"    {line}\n" for line in cascade(part, model, {c: f"owner[{literal(c)}]" for c in key.columns})
+    )
     nested = "".join(
         f"\n        inner = _at(item, {literal(p.part_path)})"
-        f"\n        _replace_{p.table}(db, row, None if inner is MISSING else inner)" for p in parts_of(part, model))
+        f"\n        _replace_{p.table}(db, row, None if inner is MISSING else inner)"
+        for p in parts_of(part, model)
+    )
     readonly = tuple(a.column for a in part.attrs if a.readonly and a.column not in part.key)
     old, kept = "", "row"
     if readonly:  # what only the service sets stays with the item of the same key
-        old = (f"    columns = {literal(readonly)}\n"
-               f"    names = {literal(tuple(natural))}\n"
-               f"    where = [f'\"{{column}}\" = ?' for column in owner]\n"
-               f'    old = _rows(db, "{part.table}", {constant(part)}, where, tuple(owner.values()), \'{order}\')\n'
-               f"    kept = {{tuple(row[name] for name in names): {{c: row[c] for c in columns}} for row in old}}\n")
+        old = (
+            f"    columns = {literal(readonly)}\n"
+            f"    names = {literal(tuple(natural))}\n"
+            f"    where = [f'\"{{column}}\" = ?' for column in owner]\n"
+            f"    old = _rows(db, \"{part.table}\", {constant(part)}, where, tuple(owner.values()), '{order}')\n"
+            f"    kept = {{tuple(row[name] for name in names): {{c: row[c] for c in columns}} for row in old}}\n"
+        )
         kept = "{**kept.get(key, {}), **row}"
     checks = "".join(f"        {line}\n" for line in references(part, model, "row", key))
     return f'''def _{part.table}_of(db, r):
@@ -224,7 +237,7 @@ def _replace_{part.table}(db, r, given):
 {assigned}        _need("{part.part_path}", {constant(part)}_REQUIRED, row)
 {checks}        key = {unique}
         if key in seen or None in key:
-            raise _invalid(f"{part.part_path}[{{index}}]: {', '.join(natural)} must be given, once for each")
+            raise _invalid(f"{part.part_path}[{{index}}]: {", ".join(natural)} must be given, once for each")
         seen.add(key)
         _insert(db, "{part.table}", {kept}){nested}'''
 
@@ -234,8 +247,9 @@ def references(entity: Entity, model: DomainModel, row: str, but: ForeignKey | N
     for key in foreign_keys(entity, model):
         if but is not None and key.columns == but.columns:
             continue
-        pairs = ", ".join(f"{literal(t)}: {row}.get({literal(c)})"
-                          for c, t in zip(key.columns, key.target_columns, strict=True))
+        pairs = ", ".join(
+            f"{literal(t)}: {row}.get({literal(c)})" for c, t in zip(key.columns, key.target_columns, strict=True)
+        )
         yield f'_require(db, "{key.target.table}", {{{pairs}}}, "{noun(key.target)}")'
 
 

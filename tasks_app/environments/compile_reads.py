@@ -17,13 +17,24 @@ from tasks_app.environments.compile_schema import foreign_keys
 # Documents that are the same for everybody and never written. Source: the service's own answer, abridged.
 VALUES: dict[str, Any] = {
     "Colors": {
-        "kind": "calendar#colors", "updated": "2012-02-14T00:00:00Z",
-        "calendar": {"1": {"background": "#ac725e", "foreground": "#1d1d1d"}, "2": {"background": "#d06b64", "foreground": "#1d1d1d"},
-                     "3": {"background": "#f83a22", "foreground": "#1d1d1d"}, "7": {"background": "#42d692", "foreground": "#1d1d1d"},
-                     "9": {"background": "#7bd148", "foreground": "#1d1d1d"}, "14": {"background": "#9fe1e7", "foreground": "#1d1d1d"}},
-        "event": {"1": {"background": "#a4bdfc", "foreground": "#1d1d1d"}, "2": {"background": "#7ae7bf", "foreground": "#1d1d1d"},
-                  "4": {"background": "#ff887c", "foreground": "#1d1d1d"}, "5": {"background": "#fbd75b", "foreground": "#1d1d1d"},
-                  "8": {"background": "#e1e1e1", "foreground": "#1d1d1d"}, "11": {"background": "#dc2127", "foreground": "#1d1d1d"}},
+        "kind": "calendar#colors",
+        "updated": "2012-02-14T00:00:00Z",
+        "calendar": {
+            "1": {"background": "#ac725e", "foreground": "#1d1d1d"},
+            "2": {"background": "#d06b64", "foreground": "#1d1d1d"},
+            "3": {"background": "#f83a22", "foreground": "#1d1d1d"},
+            "7": {"background": "#42d692", "foreground": "#1d1d1d"},
+            "9": {"background": "#7bd148", "foreground": "#1d1d1d"},
+            "14": {"background": "#9fe1e7", "foreground": "#1d1d1d"},
+        },
+        "event": {
+            "1": {"background": "#a4bdfc", "foreground": "#1d1d1d"},
+            "2": {"background": "#7ae7bf", "foreground": "#1d1d1d"},
+            "4": {"background": "#ff887c", "foreground": "#1d1d1d"},
+            "5": {"background": "#fbd75b", "foreground": "#1d1d1d"},
+            "8": {"background": "#e1e1e1", "foreground": "#1d1d1d"},
+            "11": {"background": "#dc2127", "foreground": "#1d1d1d"},
+        },
     },
 }
 _COMPARE = {"eq": "=", "ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
@@ -34,7 +45,7 @@ def value_of(param: Param, entity: Entity, model: DomainModel, column: str = "")
     value = f"args[{literal(param.name)}]"
     target = _referenced(column or param.column, entity)
     users = [e for e in model.entities if e.name == target and "email_address" in {a.column for a in e.attrs}]
-    says = param.description
+    says = " ".join(p.description for op in model.ops for p in op.params if p.name == param.name)
     if users and '"me"' in says:
         return f'_user(db, {value}, "{users[0].table}", "{users[0].own_key}", "email_address")'
     if '"me"' in says or "primary" in says:
@@ -69,7 +80,9 @@ def parent_checks(op: Op, entity: Entity, model: DomainModel) -> Iterator[str]:
         if column not in columns or _is_own_key(column, entity, op):
             continue
         names = dict.fromkeys(p.entity for p in entity.parents if p.column == column)
-        said = dict.fromkeys(p.entity for p in entity.parents if p.column == column and p.segment in op.method.split("."))
+        said = dict.fromkeys(
+            p.entity for p in entity.parents if p.column == column and p.segment in op.method.split(".")
+        )
         targets = [e for e in model.entities if e.name in (said or names) and e.kind != "value"]
         wheres = [_parent_where(target, column, columns, op, entity, model) for target in targets]
         pairs = [f'("{t.table}", {w})' for t, w in zip(targets, wheres, strict=True) if w]
@@ -80,7 +93,12 @@ def parent_checks(op: Op, entity: Entity, model: DomainModel) -> Iterator[str]:
 
 
 def _parent_where(
-    target: Entity, column: str, columns: Mapping[str, Param], op: Op, entity: Entity, model: DomainModel,
+    target: Entity,
+    column: str,
+    columns: Mapping[str, Param],
+    op: Op,
+    entity: Entity,
+    model: DomainModel,
 ) -> str:
     where: dict[str, str] = {}
     for key in target.key:
@@ -222,8 +240,10 @@ def _link(child: Entity, entity: Entity, model: DomainModel) -> str:
     """Condition that rows of `child` belong to the row of `entity` at hand."""
     for key in foreign_keys(child, model):
         if key.target.name == entity.name:
-            return " AND ".join(f'"{child.table}"."{c}" = "{entity.table}"."{t}"'
-                                for c, t in zip(key.columns, key.target_columns, strict=True))
+            return " AND ".join(
+                f'"{child.table}"."{c}" = "{entity.table}"."{t}"'
+                for c, t in zip(key.columns, key.target_columns, strict=True)
+            )
     raise ValueError(f"{child.name} has no foreign key to {entity.name}")
 
 
@@ -237,8 +257,10 @@ def _holds_word(column: str, entity: Entity, model: DomainModel) -> str:
     if not owner:
         return f'instr(lower("{name}"), ?) > 0'
     part = model.entity(owner)
-    return (f'EXISTS (SELECT 1 FROM "{part.table}" WHERE {_link(part, entity, model)} '
-            f'AND instr(lower("{part.table}"."{name}"), ?) > 0)')
+    return (
+        f'EXISTS (SELECT 1 FROM "{part.table}" WHERE {_link(part, entity, model)} '
+        f'AND instr(lower("{part.table}"."{name}"), ?) > 0)'
+    )
 
 
 def default_order(op: Op, entity: Entity) -> str:
@@ -255,8 +277,10 @@ def order_lines(op: Op, entity: Entity) -> Iterator[str]:
         return
     allowed = order_names(op, entity)
     yield f"if args.get({literal(op.order_param)}):"
-    yield (f"    order = _order(args[{literal(op.order_param)}], {literal(allowed)}, {literal(op.order_param)}) "
-           f'+ {", " + tie_break(entity)!r}')
+    yield (
+        f"    order = _order(args[{literal(op.order_param)}], {literal(allowed)}, {literal(op.order_param)}) "
+        f"+ {', ' + tie_break(entity)!r}"
+    )
 
 
 def tie_break(entity: Entity) -> str:

@@ -19,8 +19,15 @@ META = """CREATE TABLE "_session" (
 );
 CREATE TABLE "_sequence" ("name" TEXT NOT NULL PRIMARY KEY, "value" INTEGER NOT NULL) WITHOUT ROWID;
 """
-_SQL_TYPES = {"text": "TEXT", "integer": "INTEGER", "real": "REAL", "boolean": "INTEGER", "timestamp": "TEXT",
-              "date": "TEXT", "json": "TEXT"}
+_SQL_TYPES = {
+    "text": "TEXT",
+    "integer": "INTEGER",
+    "real": "REAL",
+    "boolean": "INTEGER",
+    "timestamp": "TEXT",
+    "date": "TEXT",
+    "json": "TEXT",
+}
 _TWIN = re.compile(r"^(\w+)\.(\w+)$")
 
 
@@ -141,7 +148,7 @@ def _names(columns: tuple[str, ...]) -> str:
 def _column(entity: Entity, attr: Attr) -> str:
     words = [f'"{attr.column}" {_SQL_TYPES[attr.kind]}']
     if attr.kind == "boolean":
-        words.append(f"NOT NULL DEFAULT {int(bool(attr.default))} CHECK (\"{attr.column}\" IN (0, 1))")
+        words.append(f'NOT NULL DEFAULT {int(bool(attr.default))} CHECK ("{attr.column}" IN (0, 1))')
     elif attr.column in entity.key or attr.required:
         words.append("NOT NULL")
     if attr.enum and attr.kind == "text":

@@ -19,14 +19,24 @@ from tasks_app.domains.model import DomainModel, Entity, Op, to_json
 from tasks_app.environments import compile_calendar, compile_reads, compile_verbs, compile_writes
 from tasks_app.environments.compile_documents import compile_documents, compile_parts, parts_of
 from tasks_app.environments.compile_schema import tables
-from tasks_app.environments.runtime import recurrence, toolkit
+from tasks_app.environments.runtime import checking, documents, recurrence, rows
 
 _COMPILERS: dict[str, Callable[[Op, DomainModel], Iterator[str]]] = {
-    "read_one": compile_reads.read_one, "insert": compile_writes.insert, "update": compile_writes.update,
-    "upsert": compile_writes.upsert, "delete": compile_writes.delete, "transition": compile_verbs.transition,
-    "link": compile_verbs.link, "unlink": compile_verbs.link, "append": compile_verbs.append,
-    "move": compile_verbs.move, "quick_add": compile_verbs.quick_add, "import": compile_verbs.import_row,
-    "copy": compile_verbs.import_row, "expand": compile_calendar.expand, "free_busy": compile_calendar.free_busy,
+    "read_one": compile_reads.read_one,
+    "insert": compile_writes.insert,
+    "update": compile_writes.update,
+    "upsert": compile_writes.upsert,
+    "delete": compile_writes.delete,
+    "transition": compile_verbs.transition,
+    "link": compile_verbs.link,
+    "unlink": compile_verbs.link,
+    "append": compile_verbs.append,
+    "move": compile_verbs.move,
+    "quick_add": compile_verbs.quick_add,
+    "import": compile_verbs.import_row,
+    "copy": compile_verbs.import_row,
+    "expand": compile_calendar.expand,
+    "free_busy": compile_calendar.free_busy,
 }
 
 
@@ -80,7 +90,9 @@ def parameters_of(op: Op, model: DomainModel) -> dict[str, Any]:
     if op.writes and body and op.effect.kind != "free_busy":
         _say_values(model.entity(op.entity), model, {"properties": body})
     return {
-        "type": "object", "properties": properties, "additionalProperties": False,
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
         "required": [p.name for p in op.params if p.required],
     }
 
@@ -133,7 +145,10 @@ def compile_tool(op: Op, model: DomainModel) -> str:
     doc = textwrap.fill(summary, 110, subsequent_indent="    ")
     lines = [
         f"@tool({json.dumps(op.tool)}, SCHEMAS[{json.dumps(op.tool)}]{', writes=True' if op.writes else ''})",
-        f"def {op.tool}(db, args):", f'    """{doc}', f"    ({op.method})", '    """',
+        f"def {op.tool}(db, args):",
+        f'    """{doc}',
+        f"    ({op.method})",
+        '    """',
     ]
     lines.extend(f"    {line}" for line in body_of(op, model))
     return "\n".join(lines)
@@ -142,18 +157,24 @@ def compile_tool(op: Op, model: DomainModel) -> str:
 def compile_tools(model: DomainModel) -> str:
     """The text of tools.py. Raises CannotCompile."""
     recurring = any(compile_calendar.recurring_names(e) for e in tables(model))
-    head = source_of(toolkit, recurrence) if recurring else source_of(toolkit)
+    head = source_of(checking, documents, rows, *([recurrence] if recurring else []))
     schemas = ",\n".join(
-        f"    {json.dumps(op.tool)}: {_python(without_prose(parameters_of(op, model)))}" for op in model.ops)
+        f"    {json.dumps(op.tool)}: {_python(without_prose(parameters_of(op, model)))}" for op in model.ops
+    )
     names = "\n".join(filter(None, (compile_calendar.names_constant(e) for e in tables(model))))
     intro = (
         f'"""Tools of {model.title or model.name}, generated from {model.source}. Standard library only.\n\n'
-        f"Every tool is called as TOOLS[name](db, **arguments) and raises ToolError for what its caller can mend.\n\"\"\"\n"
+        f'Every tool is called as TOOLS[name](db, **arguments) and raises ToolError for what its caller can mend.\n"""\n'
     )
     functions = "\n\n\n".join(compile_tool(op, model) for op in model.ops)
-    parts = [intro + "from __future__ import annotations\n\n" + head, "# Arguments of each tool as JSON Schema\n\n"
-             f"SCHEMAS = {{\n{schemas},\n}}", "# Tables and documents\n\n" + compile_documents(model), names,
-             compile_parts(model), "# Tools\n\n" + functions]
+    parts = [
+        intro + "from __future__ import annotations\n\n" + head,
+        f"# Arguments of each tool as JSON Schema\n\nSCHEMAS = {{\n{schemas},\n}}",
+        "# Tables and documents\n\n" + compile_documents(model),
+        names,
+        compile_parts(model),
+        "# Tools\n\n" + functions,
+    ]
     return "\n\n\n".join(part for part in parts if part) + "\n"
 
 

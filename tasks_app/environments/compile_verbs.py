@@ -28,8 +28,10 @@ def transition(op: Op, model: DomainModel) -> Iterator[str]:
     if sources and "*" not in sources:
         allowed = " or ".join(sources)
         yield f"if row[{literal(column)}] not in {literal(tuple(sources))}:"
-        yield (f'    raise ToolError("FAILED_PRECONDITION", '
-               f'f"this {noun(entity)} is {{row[{column!r}]}}; it must be {allowed}")')
+        yield (
+            f'    raise ToolError("FAILED_PRECONDITION", '
+            f'f"this {noun(entity)} is {{row[{column!r}]}}; it must be {allowed}")'
+        )
     yield "session = _session(db)"
     values = {**{c: v for c, v in server_values(op, entity).items()}, column: literal(target)}
     pairs = ", ".join(f"{literal(c)}: {v}" for c, v in values.items())
@@ -115,8 +117,10 @@ def _part_members(part: Entity, model: DomainModel) -> Iterator[str]:
     yield f"    member = {{{owner}, {literal(own)}: key}}"
     for reference in foreign_keys(part, model):
         if reference.columns[-1] == own:
-            pairs = ", ".join(f"{literal(t)}: member[{literal(c)}]"
-                              for c, t in zip(reference.columns, reference.target_columns, strict=True))
+            pairs = ", ".join(
+                f"{literal(t)}: member[{literal(c)}]"
+                for c, t in zip(reference.columns, reference.target_columns, strict=True)
+            )
             yield f'    _require(db, "{reference.target.table}", {{{pairs}}}, "{noun(reference.target)}")'
     yield f'    if _select(db, "{part.table}", {literal(part.key[:1])}, member) is None:'
     yield f'        _insert(db, "{part.table}", member)'
@@ -154,7 +158,8 @@ def move(op: Op, model: DomainModel) -> Iterator[str]:
         yield f"if row[{literal(column_name)}] not in (None, {literal(value)}):"
         yield f'    raise ToolError("FAILED_PRECONDITION", "only a {noun(entity)} with {column_name} {value} can be moved")'
     yield "session = _session(db)"
-    yield f"destination = {value_of(param, entity, model)}"
+    source = next((p for p in op.params if p.column == column and p.where == "path"), param)
+    yield f"destination = {value_of(source, entity, model).replace(literal(source.name), literal(param.name))}"
     yield f'_require(db, "{reference.target.table}", {{{literal(reference.target_columns[-1])}: destination}}, "{noun(reference.target)}")'
     others = ", ".join(f"{literal(c)}: {'destination' if c == column else f'row[{literal(c)}]'}" for c in entity.key)
     yield f"moved = {{{others}}}"
@@ -167,7 +172,9 @@ def move(op: Op, model: DomainModel) -> Iterator[str]:
     yield f'_insert(db, "{entity.table}", {{**row, **values, **moved}})'
     for part in parts_of(entity, model):
         key = owner_key(part, model)
-        where = ", ".join(f"{literal(c)}: row[{literal(t)}]" for c, t in zip(key.columns, key.target_columns, strict=True))
+        where = ", ".join(
+            f"{literal(c)}: row[{literal(t)}]" for c, t in zip(key.columns, key.target_columns, strict=True)
+        )
         ours = dict(zip(key.target_columns, key.columns, strict=True))[column]
         yield f'_update(db, "{part.table}", {{{where}}}, {{{literal(ours)}: destination}})'
     yield f'_delete(db, "{entity.table}", where)'
@@ -183,7 +190,7 @@ def quick_add(op: Op, model: DomainModel) -> Iterator[str]:
     into = op.effect.detail.get("into", "summary")
     yield "session = _session(db)"
     yield f'said = _quick(args[{literal(text)}], session["now"], session["time_zone"])'
-    yield f"row = {{**{constant(entity)}_DEFAULTS, {literal(into)}: said[\"summary\"]}}"
+    yield f'row = {{**{constant(entity)}_DEFAULTS, {literal(into)}: said["summary"]}}'
     yield f'row[{literal(names["start"])}], row[{literal(names["end"])}] = said["start"], said["end"]'
     yield from finish_insert(op, entity, model)
 

@@ -9,14 +9,21 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tasks_app.domains.model import DomainModel, Entity, Op
-from tasks_app.environments.compile_cascade import cascade, pointing_at
 from tasks_app.environments.compile_calendar import recurring_names, series_parts
+from tasks_app.environments.compile_cascade import cascade, pointing_at
 from tasks_app.environments.compile_documents import constant, literal, noun, parts_of, writable
 from tasks_app.environments.compile_reads import key_where, parent_checks, path_params, value_of
 from tasks_app.environments.compile_schema import foreign_keys, twins
 
-_SERVER = {"$now": 'session["now"]', "$user_id": 'session["user_id"]', "$user_email": 'session["email"]',
-           "$user_name": 'session["name"]', "$zone": 'session["time_zone"]', "$true": "1", "$false": "0"}
+_SERVER = {
+    "$now": 'session["now"]',
+    "$user_id": 'session["user_id"]',
+    "$user_email": 'session["email"]',
+    "$user_name": 'session["name"]',
+    "$zone": 'session["time_zone"]',
+    "$true": "1",
+    "$false": "0",
+}
 
 
 def server_values(op: Op, entity: Entity) -> dict[str, str]:
@@ -35,9 +42,9 @@ def _guessed(entity: Entity, *, new: bool) -> dict[str, str]:
     values: dict[str, str] = {}
     for attr in entity.attrs:
         name = attr.column
-        if attr.kind == "timestamp" and name.startswith("update"):
-            values[name] = _SERVER["$now"]
-        elif new and attr.kind == "timestamp" and name.startswith(("creat", "creation")):
+        if (attr.kind == "timestamp" and name.startswith("update")) or (
+            new and attr.kind == "timestamp" and name.startswith(("creat", "creation"))
+        ):
             values[name] = _SERVER["$now"]
         elif new and name in ("creator_user_id",):
             values[name] = _SERVER["$user_id"]
@@ -58,8 +65,9 @@ def set_references(entity: Entity, model: DomainModel, row: str, only: set[str] 
     for key in foreign_keys(entity, model):
         if only is not None and key.columns[-1] not in only:
             continue
-        pairs = ", ".join(f"{literal(t)}: {row}.get({literal(c)})"
-                          for c, t in zip(key.columns, key.target_columns, strict=True))
+        pairs = ", ".join(
+            f"{literal(t)}: {row}.get({literal(c)})" for c, t in zip(key.columns, key.target_columns, strict=True)
+        )
         yield f'_require(db, "{key.target.table}", {{{pairs}}}, "{noun(key.target)}")'
 
 
@@ -131,7 +139,9 @@ def _copied(entity: Entity, model: DomainModel) -> Iterator[str]:
 
 
 def _unique(op: Op, entity: Entity) -> Iterator[str]:
-    columns = [c for c in op.effect.detail.get("unique", ()) if c != entity.own_key or entity.key_assigned_by == "caller"]
+    columns = [
+        c for c in op.effect.detail.get("unique", ()) if c != entity.own_key or entity.key_assigned_by == "caller"
+    ]
     if columns and columns != list(entity.key):
         pairs = ", ".join(f"{literal(c)}: row.get({literal(c)})" for c in columns)
         yield f'if _select(db, "{entity.table}", {literal(tuple(columns[:1]))}, {{{pairs}}}):'
@@ -141,7 +151,7 @@ def _unique(op: Op, entity: Entity) -> Iterator[str]:
 def recurring_checks(entity: Entity, model: DomainModel) -> Iterator[str]:
     names = recurring_names(entity)
     if names:
-        yield f'_check_recurrence(_json(row.get({literal(names["rule"])})))'
+        yield f"_check_recurrence(_json(row.get({literal(names['rule'])})))"
         yield f"_check_span({{**dict.fromkeys({constant(entity)}), **row}}, {constant(entity)}_NAMES)"
 
 
@@ -154,11 +164,13 @@ def _keys(op: Op, entity: Entity, model: DomainModel) -> Iterator[str]:
             yield f"row[{literal(column)}] = {value_of(source, entity, model)}"
         elif column == entity.own_key and entity.key_assigned_by == "server":
             style = id_style(entity, model)
-            yield (f'row[{literal(column)}] = row.get({literal(column)}) or '
-                   f'_new_id(db, "{entity.table}", "{style}")')
+            yield (f'row[{literal(column)}] = row.get({literal(column)}) or _new_id(db, "{entity.table}", "{style}")')
         elif others.get(column):
-            yield f"row[{literal(column)}] = {value_of(others[column], entity, model)}" if others[column].required else (
-                f"row[{literal(column)}] = row.get({literal(column)})")
+            yield (
+                f"row[{literal(column)}] = {value_of(others[column], entity, model)}"
+                if others[column].required
+                else (f"row[{literal(column)}] = row.get({literal(column)})")
+            )
         else:
             yield f'_need("{noun(entity)}", ({literal(column)},), row)'
 
@@ -202,7 +214,9 @@ def update(op: Op, model: DomainModel) -> Iterator[str]:
 def document_to_write(op: Op, entity: Entity, model: DomainModel) -> Iterator[str]:
     """`paths` that are written and the `document` that holds their new values."""
     body = [p.name for p in op.params if p.where == "body"]
-    known = {a.path.split(".")[0].split("+")[0] for a in entity.attrs} | {p.part_path.split(".")[0] for p in parts_of(entity, model)}
+    known = {a.path.split(".")[0].split("+")[0] for a in entity.attrs} | {
+        p.part_path.split(".")[0] for p in parts_of(entity, model)
+    }
     known |= {a.path.split("+")[1] for a in entity.attrs if "+" in a.path}
     allowed = [f for f in op.effect.detail.get("mask_fields") or body if f in known]
     current = f"_{entity.table}_document(db, row)"
@@ -337,7 +351,8 @@ def _clear(op: Op, model: DomainModel) -> Iterator[str]:
 
 def _restrict(entity: Entity, model: DomainModel) -> Iterator[str]:
     for key in pointing_at(entity, model):
-        pairs = ", ".join(f"{literal(c)}: row[{literal(t)}]"
-                          for c, t in zip(key.columns, key.target_columns, strict=True))
+        pairs = ", ".join(
+            f"{literal(c)}: row[{literal(t)}]" for c, t in zip(key.columns, key.target_columns, strict=True)
+        )
         yield f'if _select(db, "{key.entity.table}", {literal(key.columns[:1])}, {{{pairs}}}):'
         yield f'    raise ToolError("FAILED_PRECONDITION", "the {noun(entity)} still has a {noun(key.entity)}")'

@@ -111,7 +111,8 @@ class EnvironmentPackage:
             with tempfile.TemporaryDirectory() as name:
                 workspace = Path(name)
                 self.module("populate").populate(
-                    connection, workspace, seed=seed, rows=scale.rows, files=scale.files, directives=directives)
+                    connection, workspace, seed=seed, rows=scale.rows, files=scale.files, directives=directives
+                )
                 connection.commit()
                 found = sorted(path for path in workspace.rglob("*") if path.is_file())
                 files = {path.relative_to(workspace).as_posix(): path.read_bytes() for path in found}

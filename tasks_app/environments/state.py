@@ -22,7 +22,8 @@ class State:
         connection = self.connect()
         try:
             objects = connection.execute(
-                "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY type, name").fetchall()
+                "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY type, name"
+            ).fetchall()
             for kind, name, sql in objects:
                 digest.update(f"{kind} {name} {sql}\n".encode())
                 if kind == "table":

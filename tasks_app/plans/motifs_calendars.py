@@ -103,7 +103,7 @@ def add_holidays(rng: Random) -> Draft:
         },
     )
     office.cast.file("inbox/holidays.csv", ("date", "holiday"), [list(row) for row in days])
-    office.cast.grow("Event", 0.3, {"calendar_id": ref(shared), **FAR})
+    office.cast.grow("Event", 0.2, {"calendar_id": ref(shared), **FAR})
     instruction = say(
         rng,
         (
@@ -185,7 +185,7 @@ def hide_past(rng: Random) -> Draft:
             office.event(trip, next(summaries), "2026-12-01", "10:00", status="cancelled")
     other = office.calendar(f"Planning {cities[6]}")
     office.event(other, next(summaries), "2026-05-05", "09:00")
-    office.cast.grow("Event", 0.3, {"calendar_id": ref(last), **FAR})
+    office.cast.grow("Event", 0.2, {"calendar_id": ref(last), **FAR})
     instruction = say(
         rng,
         ("My list of calendars is endless.", "I can't find anything in my list of calendars any more."),
@@ -253,7 +253,7 @@ def archive_meetings(rng: Random) -> Draft:
     office.event(team, next(summaries), "2026-11-20", "10:00", location=places[1])
     office.event(attic, next(summaries), "2025-02-20", "10:00", location=places[1])
     office.event(twin, next(summaries), "2026-03-20", "10:00", location=places[1])
-    office.cast.grow("Event", 0.4, {"calendar_id": ref(team), "location": places[1], **FAR})
+    office.cast.grow("Event", 0.2, {"calendar_id": ref(team), "location": places[1], **FAR})
     instruction = say(
         rng,
         ("The calendar has become slow to read.", "The new colleagues should see only what is current."),

@@ -23,7 +23,17 @@ def _clashes(name: str, first: str, until: str, op: str = "<") -> Plan:
                 cmp("<", col("event.start_time"), col("later.start_time")),
                 cmp(op, col("later.start_time"), col("event.end_time")),
             ),
+            "second": join(
+                use("week"),
+                use("week", "before"),
+                cmp("<", col("before.start_time"), col("event.start_time")),
+                cmp(op, col("event.start_time"), col("before.end_time")),
+                how="semi",
+            ),
         },
+        effects=(
+            Effect("update", "Event", "events_patch", use("second"), key=EVENT_KEY, set={"status": lit("tentative")}),
+        ),
         files=(
             FileReport(
                 "clashes.csv",
@@ -59,7 +69,7 @@ def list_clashes(rng: Random) -> Draft:
     name, other = office.rooms(2)
     room, twin = office.calendar(name), office.calendar(other)
     _double_booked(office, room, twin, WEEK)
-    office.cast.grow("Event", 0.4, {"calendar_id": ref(room), **FAR})
+    office.cast.grow("Event", 0.2, {"calendar_id": ref(room), **FAR})
     instruction = say(
         rng,
         (
@@ -67,12 +77,12 @@ def list_clashes(rng: Random) -> Draft:
             "People complain that the room is given away twice.",
         ),
         (
-            'Which meetings in the calendar "[name]" overlap in the week from Monday 9 to Friday 13 November 2026 '
-            '(UTC, by '
-            "their start)? Meetings where one ends as the next begins don't, and cancelled ones don't count.",
-            "Write clashes.csv, a line for each pair: first (the title of the one that starts earlier), second, "
-            "second starts "
-            "(as the calendar gives it), sorted by second starts and then first.",
+            'Find the meetings in the calendar "[name]" that overlap in the week from Monday 9 to Friday 13 November '
+            "2026 (UTC, by their start). Meetings where one ends as the next begins don't overlap, and cancelled ones "
+            "don't count.",
+            "Of each pair, make the one that starts later tentative {until I have talked to them|for now}, and write "
+            "clashes.csv, a line for each pair: first (the title of the earlier one), second, second starts (as the "
+            "calendar gives it), sorted by second starts and then first.",
             "And tell me how many pairs there are.",
         ),
         name=name,
@@ -123,7 +133,7 @@ def move_clashes(rng: Random) -> Draft:
     room, target, twin = office.calendar(name), office.calendar(spare), office.calendar(other)
     _double_booked(office, room, twin, WEEK)
     office.event(target, office.summaries(1)[0], WEEK[2], "08:00", 30)
-    office.cast.grow("Event", 0.4, {"calendar_id": ref(room), **FAR})
+    office.cast.grow("Event", 0.2, {"calendar_id": ref(room), **FAR})
     instruction = say(
         rng,
         ("The room has been given away twice again.", "Two groups can't share one room."),
@@ -219,7 +229,7 @@ def give_way(rng: Random) -> Draft:
     office.event(block, f"{exams[:-1]} resit", "2026-11-13", "13:00", 120, status="cancelled")
     office.event(team, next(summaries), "2026-11-13", "13:30")
     office.event(twin, next(summaries), days[2], "13:15")
-    office.cast.grow("Event", 0.3, {"calendar_id": ref(team), **FAR})
+    office.cast.grow("Event", 0.2, {"calendar_id": ref(team), **FAR})
     office.cast.grow(
         "Event",
         0.1,

@@ -66,7 +66,7 @@ def archive_finished(rng: Random) -> Draft:
             school.work(room, next(titles), due_time=stamp("2026-10-20", "09:00"), state="DRAFT")
     other = school.course(names[7], section="Autumn 2026", room="Room 110")
     school.work(other, next(titles), due_time=stamp("2026-04-02", "09:00"))
-    school.cast.grow("CourseWork", 0.3, {"course_id": ref(last), "state": "PUBLISHED"})
+    school.cast.grow("CourseWork", 0.12, {"course_id": ref(last), "state": "PUBLISHED"})
     school.cast.grow("Announcement", 0.1, {"course_id": ref(last)})
     instruction = say(
         rng,

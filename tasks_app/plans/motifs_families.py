@@ -216,4 +216,5 @@ def fill_group(rng: Random) -> Draft:
         instruction,
         trapped(_grouping(name, teams[2]), traps),
         school.cast,
+        growing=True,
     )

@@ -18,6 +18,7 @@ from tasks_app.plans.algebra import (
     group,
     join,
     lit,
+    scan,
     top,
     use,
     where,
@@ -27,9 +28,9 @@ from tasks_app.plans.office import FAR, Office
 from tasks_app.plans.scopes import (
     EVENT_KEY,
     LIVE,
-    between,
     calendar,
     guests_of,
+    live_between,
     no,
     of_calendar,
     one_of,
@@ -41,26 +42,45 @@ from tasks_app.wording.voices import say
 
 
 def _hours(
-    name: str, n: int, first: str, until: str, responses: tuple[str, ...] = ("accepted",), by: str = "minutes"
+    names: tuple[str, str],
+    target: str,
+    n: int,
+    month: tuple[str, str],
+    responses: tuple[str, ...] = ("accepted",),
+    by: str = "minutes",
 ) -> Plan:
+    order = ((by, "desc"), ("guest.email", "asc"))
     return Plan(
         "calendar",
         lets={
-            "calendar": calendar(name),
-            "month": where(of_calendar(), LIVE, *between("event.start_time", first, until)),
+            "calendar": where(scan("CalendarListEntry", "calendar"), one_of("calendar.summary", *names)),
+            "month": live_between(*month),
             "coming": extend(
                 where(guests_of("month"), one_of("guest.response_status", *responses)),
                 length=fn("minutes", col("event.start_time"), col("event.end_time")),
             ),
             "load": group(use("coming"), ("guest.email",), meetings=("count", None), minutes=("sum", col("length"))),
-            "most": top(use("load"), ((by, "desc"), ("guest.email", "asc")), n),
+            "most": top(use("load"), order, n),
+            "target": where(scan("CalendarListEntry", "target"), eq("target.summary", lit(target))),
+            "days": join(use("target"), use("most", "most"), cmp("!=", col("target.id"), col("most.email"))),
         },
+        effects=(
+            Effect(
+                "create",
+                "Event",
+                "events_insert",
+                use("days"),
+                key={"calendarId": col("target.id")},
+                set={"start_time": lit("2026-12-01"), "end_time": lit("2026-12-02")},
+                text={"summary": ("most.email",)},
+            ),
+        ),
         files=(
             FileReport(
                 "load.csv",
                 use("most"),
                 (("guest", "guest.email"), ("meetings", "meetings"), ("minutes", "minutes")),
-                order=((by, "desc"), ("guest.email", "asc")),
+                order=order,
             ),
         ),
     )
@@ -69,72 +89,68 @@ def _hours(
 @motif("meeting_load")
 def meeting_load(rng: Random) -> Draft:
     office = Office(rng)
-    name, other = office.projects(2)
-    n = rng.choice((3, 4))
-    team, twin = office.calendar(name), office.calendar(other)
-    people = sorted(office.people(7), key=lambda p: p.email)
-    rng.shuffle(people)
+    name, second, other = office.projects(3)
+    n, target = rng.choice((3, 4)), rng.choice(("Focus days", "Quiet days", "Writing days"))
+    team, also, twin = office.calendar(name), office.calendar(second), office.calendar(other)
+    office.calendar(target)
+    people = office.people(7)
     summaries = iter(office.summaries(20))
-    lengths = (30, 30, 45, 240, 60, 180, 30, 30)
-    for place, minutes in enumerate(lengths):
-        event = office.event(team, next(summaries), f"2026-11-{10 + place}", "13:00", minutes)
-        coming = [p for seat, p in enumerate(people) if (place + seat) % 3 or minutes > 60]
-        office.guests(team, event, coming[: 6 if minutes < 200 else 2], ("accepted", "accepted", "declined"))
+    often, long, absent = people[:3], people[3:6], people[6]
+    for place, minutes in enumerate((30, 30, 30, 240, 30, 200, 30, 30)):
+        home = also if place % 3 == 2 else team
+        event = office.event(home, next(summaries), f"2026-11-{10 + place}", "13:00", minutes)
+        coming = often if minutes == 30 else long[:2] if minutes == 240 else long[::2]
+        office.guests(home, event, coming)
+        office.guests(home, event, [absent], ("declined",))
     for day in ("2026-10-31", "2026-12-01"):
         event = office.event(team, next(summaries), day, "09:00", 300)
         office.guests(team, event, people[4:])
     event = office.event(twin, next(summaries), "2026-11-12", "09:00", 200)
     office.guests(twin, event, people[5:])
-    office.cast.grow(
-        "Event",
-        0.4,
-        {
-            "calendar_id": ref(team),
-            **FAR,
-        },
-    )
+    office.cast.grow("Event", 0.2, {"calendar_id": {"choice": [ref(team), ref(also)]}, **FAR})
     instruction = say(
         rng,
         (
-            "Some of us sit in meetings all day, and I want to see who.",
-            "Before I plan December I need to know whose days are full.",
+            "Some of us sit in meetings all day and get nothing else done.",
+            "Before December I want to give the busiest of us a day without meetings.",
         ),
         (
-            'Which [n] people spend most time in the meetings of "[name]" in November 2026 (UTC)? {Only those who '
-            'accepted '
-            "are there|Count a person only where they accepted}.",
-            "Write load.csv with the columns guest (the e-mail address), meetings (how many) and minutes "
-            "(together), most "
-            "minutes first, by address where equal: exactly [n] lines below the header.",
+            'Which [n] people spend most time in the meetings of "[name]" and "[second]" together in November 2026 '
+            "(UTC)? {Only those who accepted are there|Count a person only where they accepted}.",
+            "Write load.csv with the columns guest (the e-mail address), meetings (how many) and minutes (together), "
+            "most minutes first, by address where equal: exactly [n] lines below the header.",
+            'For each of the [n], enter an all-day entry on 1 December 2026 in the calendar "[target]", with the '
+            "address in its title.",
         ),
         name=name,
+        second=second,
         n=number(n),
+        target=target,
     )
-    first, until = stamp("2026-11-01"), stamp("2026-12-01")
+    names, month = (name, second), (stamp("2026-11-01"), stamp("2026-12-01"))
+    everyone = ("accepted", "declined", "tentative", "needsAction")
     traps = (
+        wrong("everybody", "dropped_condition", "counts those who declined", _hours(names, target, n, month, everyone)),
         wrong(
-            "everybody",
-            "dropped_condition",
-            "counts those who declined",
-            _hours(name, n, first, until, ("accepted", "declined", "tentative", "needsAction")),
-        ),
-        wrong(
-            "by_number", "wrong_column", "ranks by the number of meetings", _hours(name, n, first, until, by="meetings")
+            "by_number",
+            "wrong_column",
+            "ranks by the number of meetings",
+            _hours(names, target, n, month, by="meetings"),
         ),
         wrong(
             "whole_autumn",
             "boundary",
             "counts October and December",
-            _hours(name, n, stamp("2026-10-01"), stamp("2027-01-01")),
+            _hours(names, target, n, (stamp("2026-10-01"), stamp("2027-01-01"))),
         ),
-        wrong("other_calendar", "neighbour", "looks at another calendar", _hours(other, n, first, until)),
+        wrong("other_calendar", "neighbour", "looks at another calendar", _hours((name, other), target, n, month)),
     )
     return Draft(
         "meeting_load",
         "calendar",
         "Who sits in meetings most",
         instruction,
-        trapped(_hours(name, n, first, until), traps),
+        trapped(_hours(names, target, n, month), traps),
         office.cast,
     )
 
@@ -184,14 +200,7 @@ def hand_over(rng: Random) -> Draft:
     office.guests(team, event, [leaver, people[1]])
     event = office.event(twin, next(summaries), "2026-11-17", "15:00")
     office.guests(twin, event, [leaver, people[2]])
-    office.cast.grow(
-        "Event",
-        0.4,
-        {
-            "calendar_id": ref(team),
-            **FAR,
-        },
-    )
+    office.cast.grow("Event", 0.2, {"calendar_id": ref(team), **FAR})
     instruction = say(
         rng,
         (
@@ -200,7 +209,7 @@ def hand_over(rng: Random) -> Draft:
         ),
         (
             'In the calendar "[name]", add [heir] ([mail]) to the guests of every meeting from that day (UTC) on '
-            'to which '
+            "to which "
             "[leaver] ([old]) is invited, {unless [heir] is invited already|where the successor is not a guest yet}.",
             "Everybody who is invited remains invited, [leaver] as well, and answers that were given are kept.",
             "To how many meetings did you add somebody?",
@@ -290,7 +299,7 @@ def outside_guests(rng: Random) -> Draft:
     outsider(event, team, "partner8", "supplier.example")
     event = office.event(twin, next(summaries), "2026-11-12", "10:30", visibility="default")
     outsider(event, twin, "partner9", "supplier.example")
-    office.cast.grow("Event", 0.4, {"calendar_id": ref(team), **FAR})
+    office.cast.grow("Event", 0.2, {"calendar_id": ref(team), **FAR})
     instruction = say(
         rng,
         (
@@ -299,7 +308,7 @@ def outside_guests(rng: Random) -> Draft:
         ),
         (
             'In the calendar "[name]", make every meeting from 9 November 2026 (UTC) on private that has a guest '
-            'from outside, '
+            "from outside, "
             "that is, with an address that is not @northfield.example.",
             "{All others keep the visibility they have|Leave the visibility of the others}.",
             "How many meetings are that?",

@@ -74,10 +74,9 @@ def chase_missing(rng: Random) -> Draft:
     pupils = school.people(least + 4)
     school.enrol(room, pupils)
     school.enrol(next_door, pupils[:3])
-    titles, works = school.titles(6), []
+    titles = school.titles(6)
     for title, owing in zip(titles[:5], (least, least + 1, least + 2, least - 1, 1), strict=True):
         work = school.work(room, title)
-        works.append(work)
         states = ["NEW", "CREATED", "RECLAIMED_BY_STUDENT"] * 3
         for place, pupil in enumerate(pupils):
             state = states[place] if place < owing else rng.choice(("TURNED_IN", "RETURNED"))
@@ -88,8 +87,8 @@ def chase_missing(rng: Random) -> Draft:
     other = school.work(next_door, school.titles(1)[0])
     for pupil in pupils[:least]:
         school.submission(next_door, other, pupil, "NEW")
-    school.more_students(0.08, room)
-    school.more_submissions(0.3, room, works, state={"choice": ["TURNED_IN", "RETURNED"]})
+    # Every student has a submission to every published assignment, at each size: so growth adds drafts, not students.
+    school.cast.grow("CourseWork", 0.15, {"course_id": ref(room), "state": "DRAFT"})
     school.cast.grow("Announcement", 0.1, {"course_id": ref(room), "state": "PUBLISHED"})
     instruction = say(
         rng,
@@ -185,8 +184,8 @@ def return_marked(rng: Random) -> Draft:
     for pupil in pupils[4:6]:
         school.submission(next_door, work, pupil, "TURNED_IN", assigned_grade=71, draft_grade=71)
     school.submission(next_door, work, pupils[6], "TURNED_IN")
-    school.more_students(0.08, room)
-    school.more_submissions(0.3, room, works, state="RETURNED", draft_grade=64, assigned_grade=64)
+    school.more_students(0.12, room)
+    school.more_submissions(0.12, room, works, state="RETURNED", draft_grade=64, assigned_grade=64)
     school.cast.grow("Announcement", 0.1, {"course_id": ref(room)})
     instruction = say(
         rng,

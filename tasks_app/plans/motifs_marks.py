@@ -72,9 +72,9 @@ def late_penalty(rng: Random) -> Draft:
             )
     for pupil in pupils[:2]:
         school.submission(next_door, twin, pupil, "TURNED_IN", draft_grade=60, late=1)
-    school.cast.grow("CourseWork", 0.2, {"course_id": ref(room)})
-    school.more_students(0.1, room)
-    school.more_submissions(0.2, room, [work], state="RETURNED", draft_grade=50, assigned_grade=50)
+    school.cast.grow("CourseWork", 0.12, {"course_id": ref(room)})
+    school.more_students(0.12, room)
+    school.more_submissions(0.05, room, [work], state="RETURNED", draft_grade=50, assigned_grade=50)
     instruction = say(
         rng,
         ("Grades for the report cards are due tomorrow.", "I promised the office the grades by tonight."),
@@ -166,8 +166,8 @@ def cap_grades(rng: Random) -> Draft:
     other = school.work(next_door, school.titles(1)[0], max_points=30)
     for pupil in pupils[:2]:
         school.submission(next_door, other, pupil, "RETURNED", assigned_grade=33, draft_grade=33)
-    school.more_students(0.08, room)
-    school.more_submissions(0.3, room, works, state="RETURNED", draft_grade=15, assigned_grade=15)
+    school.more_students(0.12, room)
+    school.more_submissions(0.12, room, works, state="RETURNED", draft_grade=15, assigned_grade=15)
     instruction = say(
         rng,
         (
@@ -258,9 +258,9 @@ def enter_marks(rng: Random) -> Draft:
     rows.append([f"guest{rng.randint(10, 99)}@visitors.example", most // 3])
     rng.shuffle(rows)
     school.cast.file("inbox/marks.csv", ("e-mail", "points"), rows)
-    school.cast.grow("CourseWork", 0.25, {"course_id": ref(room)})
-    school.more_students(0.1, room)
-    school.more_submissions(0.2, room, [other], state="TURNED_IN")
+    school.cast.grow("CourseWork", 0.12, {"course_id": ref(room)})
+    school.more_students(0.12, room)
+    school.more_submissions(0.05, room, [other], state="TURNED_IN")
     instruction = say(
         rng,
         (

@@ -103,15 +103,7 @@ def sick_teacher(rng: Random) -> Draft:
     office.event(team, next(summaries), "2026-11-06", "15:00", organizer_email=boss.email)
     event = office.event(twin, next(summaries), WEEK[0], "11:00", organizer_email=boss.email)
     office.guests(twin, event, guests[:2])
-    office.cast.grow(
-        "Event",
-        0.4,
-        {
-            "calendar_id": ref(team),
-            "organizer_email": colleague.email,
-            **FAR,
-        },
-    )
+    office.cast.grow("Event", 0.2, {"calendar_id": ref(team), "organizer_email": colleague.email, **FAR})
     instruction = say(
         rng,
         (
@@ -120,7 +112,7 @@ def sick_teacher(rng: Random) -> Draft:
         ),
         (
             'In the calendar "[name]", take each meeting in those three days (UTC) that was organised by [mail]. '
-            'With at most '
+            "With at most "
             "[most] guests, move it to the same time one week later; with more guests, cancel it.",
             "A guest who declined {still counts|counts as well}. Meetings that others organised stay as they are.",
             "Tell me how many you moved and how many you cancelled, as “moved: …, cancelled: …”.",
@@ -210,7 +202,9 @@ def nobody_comes(rng: Random) -> Draft:
             (),
         )
     ):
-        event = office.event(team, next(summaries), WEEK[(place + 4) % 5], f"{10 + place}:00", location=f"Floor {place}")
+        event = office.event(
+            team, next(summaries), WEEK[(place + 4) % 5], f"{10 + place}:00", location=f"Floor {place}"
+        )
         if responses:
             office.guests(team, event, people[:3], responses)
     for day in ("2026-11-08", "2026-11-14"):
@@ -218,14 +212,7 @@ def nobody_comes(rng: Random) -> Draft:
         office.guests(team, event, people[:2], ("declined",))
     event = office.event(twin, next(summaries), WEEK[1], "12:30")
     office.guests(twin, event, people[:2], ("declined",))
-    office.cast.grow(
-        "Event",
-        0.4,
-        {
-            "calendar_id": ref(team),
-            **FAR,
-        },
-    )
+    office.cast.grow("Event", 0.2, {"calendar_id": ref(team), **FAR})
     instruction = say(
         rng,
         (
@@ -234,7 +221,7 @@ def nobody_comes(rng: Random) -> Draft:
         ),
         (
             'In the calendar "[name]", cancel the meetings from Monday 9 to Friday 13 November 2026 (UTC) that '
-            'have guests, but '
+            "have guests, but "
             "where none of them has said yes or maybe.",
             "{Entries without guests are my own notes; leave them.|Leave entries that have no guests at all: those "
             "are my "
@@ -320,20 +307,13 @@ def decide_tentative(rng: Random) -> Draft:
         office.guests(team, event, people[:2], ("declined", "accepted"))
     event = office.event(twin, next(summaries), "2026-11-18", "17:00", status="tentative")
     office.guests(twin, event, people[:least])
-    office.cast.grow(
-        "Event",
-        0.4,
-        {
-            "calendar_id": ref(team),
-            **FAR,
-        },
-    )
+    office.cast.grow("Event", 0.2, {"calendar_id": ref(team), **FAR})
     instruction = say(
         rng,
         ("The caterer wants to know today what takes place.", "Registration has closed."),
         (
             'In the calendar "[name]", settle everything that is still tentative: confirm it if [least] or more '
-            'guests have '
+            "guests have "
             "accepted, otherwise cancel it.",
             "A maybe is not a yes. {What is confirmed already stays, whoever comes|Leave alone what is confirmed "
             "already}.",

@@ -68,7 +68,7 @@ def postpone_due_dates(rng: Random) -> Draft:
     school.work(next_door, next(titles), due_time=stamp("2026-11-11", "15:00"))
     school.cast.grow(
         "CourseWork",
-        0.3,
+        0.12,
         {
             "course_id": ref(room),
             "state": "PUBLISHED",
@@ -164,7 +164,7 @@ def sort_into_topics(rng: Random) -> Draft:
     rows += [[titles[7], topics[0]], [titles[8], topics[1]]]
     rng.shuffle(rows)
     school.cast.file("inbox/topics.csv", ("assignment", "topic"), rows)
-    school.cast.grow("CourseWork", 0.3, {"course_id": ref(room)})
+    school.cast.grow("CourseWork", 0.12, {"course_id": ref(room)})
     school.cast.grow("Announcement", 0.1, {"course_id": ref(room)})
     instruction = say(
         rng,
@@ -255,7 +255,7 @@ def add_topics(rng: Random) -> Draft:
     school.topic(room, f"{units[4]} (old)")
     rows = [[place + 1, unit] for place, unit in enumerate(units)]
     school.cast.file("inbox/units.csv", ("number", "topic"), rows)
-    school.cast.grow("CourseWork", 0.2, {"course_id": ref(room)})
+    school.cast.grow("CourseWork", 0.12, {"course_id": ref(room)})
     school.cast.grow("Topic", 0.1, {"course_id": ref(room), "name": {"serial": "Side topic {n}"}})
     instruction = say(
         rng,

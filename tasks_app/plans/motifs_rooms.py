@@ -80,7 +80,7 @@ def relocate(rng: Random) -> Draft:
     rows = [[old, new, seats], [third, fourth, 12], [new, third, 20]]
     rng.shuffle(rows)
     office.cast.file("inbox/rooms.csv", ("room", "replacement", "seats"), rows)
-    office.cast.grow("Event", 0.4, {"calendar_id": ref(team), "location": third, **FAR})
+    office.cast.grow("Event", 0.2, {"calendar_id": ref(team), "location": third, **FAR})
     instruction = say(
         rng,
         (
@@ -163,7 +163,7 @@ def no_weekends(rng: Random) -> Draft:
     office.event(team, next(summaries), "2026-11-28", "09:00", status="cancelled")
     for day in ("2026-11-14", "2026-11-15"):
         office.event(twin, next(summaries), day, "09:00")
-    office.cast.grow("Event", 0.4, {"calendar_id": ref(team), **FAR})
+    office.cast.grow("Event", 0.2, {"calendar_id": ref(team), **FAR})
     instruction = say(
         rng,
         (
@@ -229,7 +229,7 @@ def remove_doubles(rng: Random) -> Draft:
     office.event(team, summaries[7], "2026-11-18", "10:00", created=stamp("2026-10-22"))
     office.event(twin, summaries[8], "2026-11-18", "10:00", created=stamp("2026-10-01"))
     office.event(twin, summaries[8], "2026-11-18", "10:00", created=stamp("2026-10-02"))
-    office.cast.grow("Event", 0.4, {"calendar_id": ref(team), **FAR, "summary": {"serial": "Drop-in {n}"}})
+    office.cast.grow("Event", 0.2, {"calendar_id": ref(team), **FAR, "summary": {"serial": "Drop-in {n}"}})
     instruction = say(
         rng,
         (

@@ -85,8 +85,8 @@ def weak_assignments(rng: Random) -> Draft:
     other = school.work(next_door, school.titles(1)[0], max_points=100)
     for pupil in pupils[:3]:
         school.submission(next_door, other, pupil, "RETURNED", assigned_grade=31, draft_grade=31)
-    school.more_students(0.08, room)
-    school.more_submissions(0.3, room, works, state="TURNED_IN", draft_grade=0, assigned_grade=0)
+    school.more_students(0.12, room)
+    school.more_submissions(0.12, room, works, state="TURNED_IN", draft_grade=0, assigned_grade=0)
     instruction = say(
         rng,
         (
@@ -169,8 +169,8 @@ def often_late(rng: Random) -> Draft:
         other = school.work(next_door, title)
         for pupil in pupils[:4]:
             school.submission(next_door, other, pupil, "TURNED_IN", late=1)
-    school.more_students(0.08, room)
-    school.more_submissions(0.3, room, works, state={"choice": ["TURNED_IN", "RETURNED"]})
+    school.more_students(0.12, room)
+    school.more_submissions(0.12, room, works, state={"choice": ["TURNED_IN", "RETURNED"]})
     instruction = say(
         rng,
         (

@@ -130,16 +130,23 @@ class PythonExpressions:
         match expr:
             case ("and" | "or" as word, *parts):
                 return f" {word} ".join(self._nested(p, rows) for p in parts)
+            case ("not", ("in", a, values)):
+                return self._membership(a, values, rows, "!=", "not in")
             case ("not", a):
                 return f"not {self._nested(a, rows)}"
             case ("null", a):
                 return f"{self._nested(a, rows)} is None"
             case ("in", a, values):
-                return f"{self._nested(a, rows)} in {spelled(tuple(v for v in values if v is not None))}"
+                return self._membership(a, values, rows, "==", "in")
             case ("cmp", op, a, b):
                 return self._comparison(op, a, b, rows)
             case _:
                 raise ValueError(f"no expression: {expr!r:.100}")
+
+    def _membership(self, a: Expr, values: tuple[Any, ...], rows: Rows, single: str, several: str) -> str:
+        known = tuple(v for v in values if v is not None)
+        value = self._nested(a, rows)
+        return f"{value} {single} {spelled(known[0])}" if len(known) == 1 else f"{value} {several} {spelled(known)}"
 
     def test(self, expr: Expr, rows: Rows) -> str:
         """Source of a condition where None counts as false."""

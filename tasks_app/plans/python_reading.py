@@ -27,6 +27,7 @@ OURS = (
     "line", "lines", "tools", "csv", "json", "os", "date", "datetime", "timedelta", "timezone", "answer", "page", "part",
     "parts", "due_text", "day_text", "parts_of_day", "parts_of_time", "ToolError",
 )  # fmt: skip
+WIDTH = 112
 RESERVED = frozenset((*keyword.kwlist, *dir(builtins), *OURS))
 
 
@@ -130,42 +131,61 @@ class Reader:
         pairs = ", ".join(f"{spelled(f'{alias}.{h}')}: {file_value(h, k)}" for h, k in columns)
         return self._assign(wish or alias, f"[{{{pairs}}} for line in {lines}]")
 
+    def scan_along(self, entity: Entity, alias: str, known: Known, equal: set[str], wish: str) -> str | None:
+        """A scan read once for each row it is joined with, those rows' columns kept; None where that is not so."""
+        bound = {n.partition(".")[2]: b for n, b in known.bound.items() if n.startswith(f"{alias}.")}
+        way = route(self.model, entity, bound)
+        asked = {column for _, column in way.ask if column in bound and bound[column].rows}
+        met = bool(asked) and {f"{alias}.{c}" for c in asked} == equal and all(c in bound for _, c in way.ask)
+        if way.entity is not way.owner or not met:
+            return None
+        return self._read_rows(way, alias, known, bound, wish, along={bound[c].rows for c in asked}.pop())
+
     def _scan(self, entity: Entity, alias: str, known: Known, wish: str) -> str:
         bound = {n.partition(".")[2]: b for n, b in known.bound.items() if n.startswith(f"{alias}.")}
-        only = {n.partition(".")[2]: v for n, v in known.only.items() if n.startswith(f"{alias}.")}
         way = route(self.model, entity, bound)
-        bound = self._completed(way, bound)
-        columns = [a for a in entity.attrs if self.needed(f"{alias}.{a.column}")] or [
-            entity.attr(c) for c in entity.key
-        ]
-        key = (
-            alias,
-            entity.name,
-            repr(sorted(bound.items(), key=str)),
-            repr(sorted(only.items())),
-            tuple(a.column for a in columns),
-        )
+        return self._read_rows(way, alias, known, self._completed(way, bound), wish)
+
+    def _read_rows(
+        self, way: Route, alias: str, known: Known, bound: dict[str, Bound], wish: str, along: str = ""
+    ) -> str:
+        """Loops that read an entity's rows; with `along`, once for each of the rows in that variable."""
+        entity = way.entity
+        only = {n.partition(".")[2]: v for n, v in known.only.items() if n.startswith(f"{alias}.")}
+        columns = [a for a in entity.attrs if self.needed(f"{alias}.{a.column}")]
+        columns = columns or [entity.attr(c) for c in entity.key]
+        said = (sorted(bound.items(), key=str), sorted(only.items()), [a.column for a in columns])
+        key = (alias, entity.name, along, repr(said))
         if not wish.startswith("=") and key in self._read_before:
             return self._read_before[key]
         rows = self.name(wish or entity.plural or f"{entity.name}s")
         self.lines.append(f"{rows} = []")
-        indent, given = self._loops(way, bound)
-        document = self.loop_name(way.owner.noun or way.owner.name)
+        indent, given = self._along(way, bound, along) if along else self._loops(way, bound)
+        document = part = self.loop_name(way.owner.noun or way.owner.name)
         self._read(way, document, indent, given, only)
         indent += "    " if way.lists else ""
         if way.entity is not way.owner:
             part = self.loop_name(entity.noun or entity.name)
             self.lines.append(f"{indent}for {part} in {nested(document, entity.part_path, '[]')}:")
             indent += "    "
-        else:
-            part = document
         upward = dict(links(entity, way.owner, self.model)) if part != document else {}
-        pairs = ", ".join(
-            f"{spelled(f'{alias}.{a.column}')}: {self._value(a, way, part, document, upward, given)}" for a in columns
-        )
-        self.lines.append(f"{indent}{rows}.append({{{pairs}}})")
+        pairs = {f"{alias}.{a.column}": self._value(a, way, part, document, upward, given) for a in columns}
+        self._append(rows, pairs, indent, kept=bool(along))
         self._read_before[key] = rows
         return rows
+
+    def _append(self, rows: str, pairs: Mapping[str, str], indent: str, kept: bool) -> None:
+        """Adds a row: on one line, or a column a line where it would get too long."""
+        items = (["**row"] if kept else []) + [f"{spelled(name)}: {code}" for name, code in pairs.items()]
+        line = f"{indent}{rows}.append({{{', '.join(items)}}})"
+        if len(line) <= WIDTH:
+            self.lines.append(line)
+        else:
+            self.lines += [f"{indent}{rows}.append({{", *(f"{indent}    {item}," for item in items), f"{indent}}})"]
+
+    def _along(self, way: Route, bound: Mapping[str, Bound], rows: str) -> tuple[str, dict[str, str]]:
+        self.lines.append(f"for row in {rows}:")
+        return "    ", {c: bound[c].code or f"row[{spelled(bound[c].column)}]" for _, c in way.ask}
 
     def _completed(self, way: Route, bound: dict[str, Bound]) -> dict[str, Bound]:
         """Bound columns of the owner; keys that are not known are read first, from the parent's list or a twin's."""

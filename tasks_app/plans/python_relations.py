@@ -11,6 +11,7 @@ from typing import Any
 
 from tasks_app.plans.algebra import Expr, Rel, conjuncts
 from tasks_app.plans.columns import Column, renamed
+from tasks_app.plans.identity import identities
 from tasks_app.plans.python_expressions import Rows, spelled
 from tasks_app.plans.python_reading import Bound, Known, Reader
 
@@ -21,7 +22,7 @@ class Relations(Reader):
     def sample(self, rel: Rel, variable: str) -> str:
         """A print of how many rows there are and what the first of them is."""
         shown = [n for n, c in self.scope.columns(rel).items() if self.needed(n) and self._telling(c)]
-        columns = (shown or [n for n in self.scope.columns(rel) if self.needed(n)])[:3]
+        columns = (shown or [n for n in self.scope.columns(rel) if self.needed(n)])[-3:]
         label = variable.replace("_", " ")
         if not columns:
             return f'print("{label}:", len({variable}))'
@@ -47,7 +48,7 @@ class Relations(Reader):
             case ("use", let, alias):
                 return self._use(let, alias)
             case ("where", below, condition):
-                rows = self.emit(below, self._narrowed(known, condition))
+                rows = self.emit(below, self._narrowed(known, condition, below))
                 test = self.python.test(condition, self._rows(below, "row"))
                 return self._assign(wish or "chosen", f"[row for row in {rows} if {test}]")
             case ("join" | "left" | "semi" | "anti" as how, left, right, condition):
@@ -73,7 +74,8 @@ class Relations(Reader):
         self.lines.append(f"{variable} = {code}")
         return variable
 
-    def _narrowed(self, known: Known, condition: Expr) -> Known:
+    def _narrowed(self, known: Known, condition: Expr, below: Rel) -> Known:
+        """What a condition adds: values that columns are bound to, or are among."""
         bound, only = dict(known.bound), dict(known.only)
         for part in conjuncts(condition):
             match part:
@@ -83,9 +85,15 @@ class Relations(Reader):
                     bound.setdefault(name, Bound("", "", spelled(literal)))
                 case ("in", ("col", name), values):
                     only[name] = values
+                case ("cmp", "!=", ("col", name), ("lit", value)) if enum := self._enum(name, below):
+                    only[name] = tuple(v for v in enum if v != value)
                 case _:
                     pass
         return Known(bound, only)
+
+    def _enum(self, name: str, below: Rel) -> tuple[str, ...]:
+        column = self.scope.columns(below)[name]
+        return self.model.entity(column.entity).attr(column.column).enum if column.entity else ()
 
     def _use(self, let: str, alias: str) -> str:
         variable = self.let_names[let]
@@ -103,15 +111,19 @@ class Relations(Reader):
         equal, rest = split_condition(condition, a_columns, b_columns)
         below = known.of(b_columns) if how == "join" else Known()
         below = Known({**below.bound, **{b: Bound(a_rows, a, "", a_columns[a].nullable) for a, b in equal}}, below.only)
+        if how == "join" and (rows := self._read_along(left, right, equal, rest, below, wish)):
+            return rows
+        if how in ("semi", "anti") and len(equal) == 1 and not rest:
+            return self._semi_by_value(how == "anti", a_rows, right, equal[0], below, wish)
         b_rows = self.emit(right, below)
         spell = Rows({"a": a_columns, "b": b_columns})
         test = " and ".join(
             f"({self.python.test(c, spell)})" if len(rest) > 1 else self.python.test(c, spell) for c in rest
         )
         if how in ("semi", "anti"):
-            return self._semi(
-                how == "anti", a_rows, b_rows, equal, test, Rows({"a": a_columns}), Rows({"b": b_columns}), wish
-            )
+            matches = self._matches(a_rows, b_rows, equal)
+            some = f"any({test} for b in {matches})" if test else matches
+            return self._assign(wish or "kept", f"[a for a in {a_rows} if {'not ' if how == 'anti' else ''}{some}]")
         matches = self._matches(a_rows, b_rows, equal)
         if how == "join":
             tail = f" if {test}" if test else ""
@@ -131,26 +143,41 @@ class Relations(Reader):
         values = ", ".join(f"a[{spelled(a)}]" for a, _ in equal)
         return f"{index}.get(({values}{',' if len(equal) == 1 else ''}), [])"
 
-    def _semi(
-        self,
-        negated: bool,
-        a_rows: str,
-        b_rows: str,
-        equal: list[tuple[str, str]],
-        test: str,
-        a_spell: Rows,
-        b_spell: Rows,
-        wish: str,
+    def _semi_by_value(
+        self, negated: bool, a_rows: str, right: Rel, equal: tuple[str, str], below: Known, wish: str
     ) -> str:
-        word = "not " if negated else ""
-        if len(equal) == 1 and not test:
-            ((a, b),) = equal
-            tail = " - {None}" if b_spell.columns[b].nullable else ""
-            values = self._assign(f"{b_rows}_values", f"{{b[{spelled(b)}] for b in {b_rows}}}{tail}")
-            return self._assign(wish or "kept", f"[a for a in {a_rows} if a[{spelled(a)}] {word}in {values}]")
-        matches = self._matches(a_rows, b_rows, equal)
-        some = f"any({test} for b in {matches})" if test else matches
-        return self._assign(wish or "kept", f"[a for a in {a_rows} if {word}{some}]")
+        """Rows whose value is, or is not, among those of one column of the other side."""
+        mine, theirs = equal
+        nullable = self.scope.columns(right)[theirs].nullable
+        if right[0] == "use":                               # no need to rename all for the sake of one column
+            names = {renamed(n, right[2]): n for n in self.scope.columns(self.plan.lets[right[1]])}
+            b_rows, theirs = self.let_names[right[1]], names[theirs]
+        else:
+            b_rows = self.emit(right, below)
+        tail = " - {None}" if nullable else ""
+        values = self._assign(f"{b_rows}_values", f"{{row[{spelled(theirs)}] for row in {b_rows}}}{tail}")
+        word = "not in" if negated else "in"
+        return self._assign(wish or "kept", f"[row for row in {a_rows} if row[{spelled(mine)}] {word} {values}]")
+
+    def _read_along(
+        self, left: Rel, right: Rel, equal: list[tuple[str, str]], rest: list[Expr], known: Known, wish: str
+    ) -> str | None:
+        """Children read right beside their parents, where the path parameters are what the join asks for."""
+        conditions: list[Expr] = []
+        while right[0] == "where":
+            conditions.append(right[2])
+            known, right = self._narrowed(known, right[2], right[1]), right[1]
+        asked = {a for a, _ in equal}
+        alone = all(asked & set(some) for some in identities(left, self.scope))
+        if right[0] != "scan" or not alone or any(self.scope.columns(left)[a].nullable for a in asked):
+            return None
+        tests = [*rest, *reversed(conditions)]
+        rows = self.scan_along(self.model.entity(right[1]), right[2], known, {b for _, b in equal}, "" if tests else wish)
+        if rows is None or not tests:
+            return rows
+        spell = Rows({"row": {**self.scope.columns(left), **self.scope.columns(right)}})
+        test = self.python.test(("and", *tests) if len(tests) > 1 else tests[0], spell)
+        return self._assign(wish or "chosen", f"[row for row in {rows} if {test}]")
 
     def _group(
         self,

@@ -16,6 +16,7 @@ from tasks_app.domains.model import Attr, DomainModel, Entity, Op
 from tasks_app.plans.algebra import Answer, Effect, FileReport, Plan, Rel
 from tasks_app.plans.effects import links
 from tasks_app.plans.python_expressions import HELPERS, IMPORTS, Rows, spelled
+from tasks_app.plans.python_reading import WIDTH
 from tasks_app.plans.python_relations import Relations
 
 MARK = "# %%"
@@ -127,7 +128,7 @@ class Program:
         if entity.kind == "part" and op.entity != entity.name:
             call = self._part_call(effect, entity, op, spell)
         else:
-            call = [f"tools.{op.tool}({', '.join(self._arguments(effect, entity, op, spell))})"]
+            call = called(f"tools.{op.tool}", self._arguments(effect, entity, op, spell))
         loop = f"{rows}[:-1]" if first and "partial" in self.options else rows
         block = [f"for row in {loop}:", *(f"    {line}" for line in call)]
         lines = self.relations.lines
@@ -295,6 +296,12 @@ class Program:
             return f"print({values[0]})"
         pairs = ", ".join(f"{a.name}: {{{v}}}" for a, v in zip(self.plan.answers, values, strict=True))
         return f'print(f"{pairs}")'
+
+
+def called(tool: str, arguments: list[str]) -> list[str]:
+    """A call, on one line or an argument a line where that would get too long."""
+    line = f"{tool}({', '.join(arguments)})"
+    return [line] if len(line) <= WIDTH else [f"{tool}(", *(f"    {a}," for a in arguments), ")"]
 
 
 def put(body: dict[str, object], path: str, code: str) -> None:

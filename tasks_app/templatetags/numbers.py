@@ -51,3 +51,9 @@ def seconds(value: float | None) -> str:
     if value < 1:
         return f"{value * 1000:.0f} ms"
     return f"{value:.1f} s" if value < 60 else f"{value // 60:.0f} min {value % 60:.0f} s"
+
+
+@register.filter
+def in_words(name: str) -> str:
+    """A name from code as words: "batch_update" → "batch update"."""
+    return str(name).replace("_", " ")

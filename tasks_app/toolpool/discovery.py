@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tasks_app.toolpool.schemas import Schemas
+from tasks_app.toolpool.schemas import Schemas, typed
 from tasks_app.toolpool.shapes import check_name, check_schema
 from tasks_app.toolpool.sources import Source
 from tasks_app.tools import Parameter, Tool, ToolDocument, ToolSourceError
@@ -151,6 +151,7 @@ def _parameter(name: str, raw: Mapping[str, Any], where: str) -> Parameter:
     kept = ("type", "format", "enum", "enumDescriptions", "default", "minimum", "maximum", "pattern", "deprecated")
     schema: dict[str, Any] = {key: raw[key] for key in kept if key in raw}
     check_schema(schema, f"{where}, {name}")
+    schema = typed(schema, str(schema.get("type", "")))
     if raw.get("repeated"):
         schema = {"type": "array", "items": schema}
     return Parameter(

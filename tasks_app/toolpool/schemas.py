@@ -7,7 +7,7 @@ there is free JSON too. `survey` says both in sentences for the report.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
@@ -24,9 +24,6 @@ class Schemas:
         self._raw = raw
         self._label = label
         self._refuse_pure_cycles()
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._raw
 
     def get(self, name: str) -> Mapping[str, Any]:
         """The schema of that name with its own "$ref" followed, properties left as they are; {} where it is missing."""
@@ -66,7 +63,7 @@ class Schemas:
             trail = (*trail, name)
         source = self.follow(schema)
         result: dict[str, Any] = {} if source.get("type") == "any" else {"type": source.get("type", "object")}
-        result |= {key: source[key] for key in KEPT if key in source}
+        result |= typed({key: source[key] for key in KEPT if key in source}, str(source.get("type", "")))
         if "properties" in source:
             result["properties"] = {k: self._expanded(v, trail, budget) for k, v in self.properties(source).items()}
         for key in ("items", "additionalProperties"):
@@ -99,6 +96,34 @@ class Schemas:
                     where=f"{self._label}, schemas",
                     remedy="Give one of these schemas a type; nothing was imported.",
                 )
+
+
+def typed(values: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """Bounds and defaults in the schema's own type: Discovery writes all of them as text ("250", "true").
+
+    What can't be read as that type is left out.
+    """
+    result = dict(values)
+    for key in ("minimum", "maximum", "default"):
+        if isinstance(values.get(key), str) and kind in PARSERS:
+            parsed = PARSERS[kind](values[key])
+            result.pop(key)
+            result |= {} if parsed is None else {key: parsed}
+    return result
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+PARSERS: Mapping[str, Callable[[str], Any]] = {
+    "integer": lambda text: int(text) if text.lstrip("-").isdigit() else None,
+    "number": _number,
+    "boolean": {"true": True, "false": False}.get,
+}
 
 
 def _references(node: Any) -> Iterator[str]:

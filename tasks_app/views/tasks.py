@@ -55,7 +55,7 @@ def filters(params: QueryDict) -> list[Chips]:
         chips(params, "scale", "scale", [(name, name) for name in SCALES]),
         chips(params, "status", "status", [(str(value), str(label)) for value, label in TaskStatus.choices]),
         chips(params, "split", "split", [("train", "train"), ("test", "held out")]),
-        chips(params, "operator", "operator", [(name, name) for name in operator_names()]),
+        chips(params, "operator", "operator", [(name, name.replace("_", " ")) for name in operator_names()]),
     ]
     return [line for line in lines if line.chips]
 

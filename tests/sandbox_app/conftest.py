@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sandbox_app.kernels.local import KernelSession, LocalHost
 from sandbox_app.kernels.session import Limits, SessionSpec
 from sandbox_app.toolserver import toolbox

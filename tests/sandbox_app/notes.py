@@ -52,9 +52,9 @@ VERIFIER = '''
 def verify(before, after, files_before, files_after, answer):
     old = before.execute("SELECT * FROM note ORDER BY id").fetchall()
     new = after.execute("SELECT * FROM note ORDER BY id").fetchall()
-    count = str(len(old))
+    count, made = str(len(old)), new[len(old):]
     return [
-        {"name": "note created", "passed": new[len(old):] == [(len(old) + 1, "count " + count)], "detail": str(new[len(old):])},
+        {"name": "note created", "passed": made == [(len(old) + 1, "count " + count)], "detail": str(made)},
         {"name": "nothing else changed", "passed": new[:len(old)] == old, "detail": ""},
         {"name": "answer", "passed": answer.strip() == count, "detail": answer},
     ]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from django.utils import timezone
+
 from sandbox_app.interfaces import render_call
 from sandbox_app.models import Episode
 from sandbox_app.services import running
@@ -37,7 +38,9 @@ EVIL = "<script>alert(1)</script>\x1b[31m\u202egnp.exe\x00"
 _number = itertools.count(1)
 
 
-def make_task(title: str = "Chase what is missing", *, slug: str = "classroom", tier: str = "task", **fields: Any) -> Task:
+def make_task(
+    title: str = "Chase what is missing", *, slug: str = "classroom", tier: str = "task", **fields: Any,
+) -> Task:
     """A proven task with four scales, its files in DATA_DIR; nothing of it could be run."""
     domain, _ = Domain.objects.get_or_create(slug=slug, defaults={
         "title": slug.capitalize(), "source": f"{slug}.json", "source_sha256": "0" * 64, "licence": "Apache-2.0",
@@ -129,7 +132,8 @@ def make_episode(kind: str = "failed", *, task: Task | None = None, whole: bool 
     reward = {"passed": 1.0, "failed": 0.0, "stopped": 0.0}.get(kind)
     return Episode.objects.create(**{
         "task": task, "scale": "v2", "rows": 400, "files": 20, "seed": 7, "policy": "scripted", "source": "demo",
-        "policy_config": {"fault": "partial"}, "state": JobState.SUCCEEDED, "outcome": kind, "reward": reward, "cause": "verdict", "verifier": VERIFIER,
+        "policy_config": {"fault": "partial"}, "state": JobState.SUCCEEDED, "outcome": kind, "reward": reward,
+        "cause": "verdict", "verifier": VERIFIER,
         "criteria": [{"name": "one", "passed": kind == "passed", "detail": ""}], "ended_at": timezone.now(),
         "seconds": 3.0,
     } | fields)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+
 from sandbox_app.models import Episode, Review
 from studio.models import ApiToken
 from tests.sandbox_app import records

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from sandbox_app.errors import SessionLost, StartFailed
 from sandbox_app.kernels.client import HostClient
 from sandbox_app.kernels.host import spawn

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from sandbox_app.errors import KernelKilledFromOutside, NoIsolation, StartFailed
 from sandbox_app.kernels import privileges
 from sandbox_app.kernels.isolation import Confined, Program, checked_tier
@@ -78,9 +79,11 @@ async def test_it_has_no_rights_and_can_get_none(opened: Opener) -> None:
     text = await printed(opened, (
         "import os, ctypes, subprocess\n"
         "status = open('/proc/self/status').read()\n"
-        "print([l.split()[1] for l in status.splitlines() if l.startswith(('CapEff', 'CapPrm', 'CapBnd', 'NoNewPrivs'))])\n"
+        "names = ('CapEff', 'CapPrm', 'CapBnd', 'NoNewPrivs')\n"
+        "print([line.split()[1] for line in status.splitlines() if line.startswith(names)])\n"
         "libc = ctypes.CDLL(None, use_errno=True)\n"
-        "print(os.getuid() != 0, libc.unshare(0x10000000), libc.ptrace(16, 1, 0, 0), libc.mount(b'x', b'/tmp', b'tmpfs', 0, 0))\n"
+        "print(os.getuid() != 0, libc.unshare(0x10000000), libc.ptrace(16, 1, 0, 0), end=' ')\n"
+        "print(libc.mount(b'x', b'/tmp', b'tmpfs', 0, 0))\n"
         "try: os.setuid(0); print('ROOT')\n"
         "except OSError: print('no')\n"
         "for p in ['/usr/x', '/etc/passwd', '/x']:\n"
@@ -102,9 +105,11 @@ async def test_init_can_not_be_killed_or_stopped_from_within(opened: Opener) -> 
 
 async def test_two_episodes_do_not_see_each_other(opened: Opener) -> None:
     one, two = await opened(), await opened()
-    await one.execute("open('mine.txt', 'w').write('x'); open('/tmp/mine.txt', 'w').write('x')\nimport os; pid = os.getpid()")
+    await one.execute("open('mine.txt', 'w').write('x'); open('/tmp/mine.txt', 'w').write('x')\n"
+        "import os; pid = os.getpid()")
     result = await two.execute(
-        "import os\nprint(os.listdir('.'), os.listdir('/tmp'), sorted(int(p) for p in os.listdir('/proc') if p.isdigit()))"
+        "import os\nprint(os.listdir('.'), os.listdir('/tmp'))\n"
+        "print(sorted(int(p) for p in os.listdir('/proc') if p.isdigit()))"
     )
     assert "mine.txt" not in result.returned
     assert result.returned.rstrip().endswith("[1, 2]")
@@ -152,7 +157,8 @@ async def test_a_memory_hog_is_told_the_limit_and_the_peak(opened: Opener) -> No
 async def test_processes_together_are_held_to_the_memory_limit(opened: Opener) -> None:
     session = await opened(memory=BIG, cell_seconds=20)
     result = await session.execute(
-        "import os, time\nfor _ in range(6):\n    if os.fork() == 0:\n        x = bytearray(os.urandom(1)) * (100 * 2**20)\n"
+        "import os, time\nfor _ in range(6):\n    if os.fork() == 0:\n"
+        "        x = bytearray(os.urandom(1)) * (100 * 2**20)\n"
         "        time.sleep(60)\ntime.sleep(10)"
     )
     assert (result.outcome, result.state_survived) == ("oom", False)
@@ -236,7 +242,8 @@ async def test_a_launcher_killed_from_outside_takes_its_episode_with_it(opened: 
 
 async def test_nothing_is_left_after_an_episode(opened: Opener) -> None:
     session = await opened()
-    await session.execute("import subprocess\nfor _ in range(3): subprocess.Popen(['sleep', '600'], start_new_session=True)")
+    await session.execute("import subprocess\n"
+        "for _ in range(3): subprocess.Popen(['sleep', '600'], start_new_session=True)")
     processes = _below(session._confined.pid)
     assert len(processes) >= 5
     descriptors = len(os.listdir("/proc/self/fd"))
@@ -270,8 +277,8 @@ async def test_a_start_that_fails_leaves_nothing_behind(package: Path) -> None:
     for _ in range(3):
         with pytest.raises((StartFailed, NoIsolation)):
             await LocalHost().open(spec_of(package, start_seconds=0.05))
+        state = State(spec_of(package).state.image, {"../out.txt": b""})
         with pytest.raises(ValueError, match="no path inside"):
-            state = State(spec_of(package).state.image, {"../out.txt": b""})
             await LocalHost().open(SessionSpec(package, (), state, 1, Limits()))
     assert (set(_below(os.getpid())), len(os.listdir("/proc/self/fd"))) == before
 
@@ -298,7 +305,7 @@ async def test_tier_none_with_leave_runs_and_cleans_up(package: Path, monkeypatc
 @pytest.mark.skipif(not Path(SYSTEM_PYTHON).exists(), reason="needs an interpreter that any user can run")
 def test_an_ordinary_user_gets_the_same_isolation_by_user_namespaces() -> None:
     code = (
-        "import asyncio, os, sys\nos.setgroups([]); os.setresgid(12345, 12345, 12345); os.setresuid(12345, 12345, 12345)\n"
+        "import asyncio, os, sys\nos.setgroups([]); os.setresgid(*[12345] * 3); os.setresuid(*[12345] * 3)\n"
         "sys.path.insert(0, os.getcwd())\n"
         "from sandbox_app.kernels.isolation import Confined, Program\n"
         "async def main():\n"

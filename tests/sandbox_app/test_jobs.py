@@ -10,6 +10,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
+
 from sandbox_app import hostkeeper, services
 from sandbox_app.conductor import Conductor, Feed, Watched
 from sandbox_app.live import in_flight

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sandbox_app.reviews import Judgement, Standing, pin, seen_token, standing
 
 

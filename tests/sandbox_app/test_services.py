@@ -9,6 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import IntegrityError
 from django.utils import timezone
+
 from sandbox_app import services
 from sandbox_app.filters import EpisodeFilter
 from sandbox_app.models import Episode, Review, ReviewReason, StepRow
@@ -169,6 +170,22 @@ def test_a_recorded_trajectory_is_recorded_once() -> None:
     assert made[0] == made[1]
     assert made[0].steps.count() == 3
     assert made[0].reward == 1.0
+
+
+def test_the_first_start_queues_references_and_faults_once() -> None:
+    for number in range(14):
+        records.make_task(f"Task {number}", slug="calendar" if number % 2 else "classroom")
+        records.make_task(f"Primer {number}", slug="calendar" if number % 2 else "classroom", tier="primer")
+    assert services.queue_demo_episodes() >= 24
+    assert services.queue_demo_episodes() == 0
+    queued = Episode.objects.filter(source="demo")
+    assert {episode.policy for episode in queued} == {"reference", "scripted"}
+    assert len({episode.policy_config.get("fault") for episode in queued}) > 5
+    assert {episode.task.domain.slug for episode in queued} == {"calendar", "classroom"}
+
+
+def test_the_first_start_without_content_queues_nothing() -> None:
+    assert services.queue_demo_episodes() == 0
 
 
 # ---- reviewing

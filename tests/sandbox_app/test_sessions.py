@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+
 from sandbox_app.errors import SessionLost, ToolFault
 from sandbox_app.kernels.client import HostClient
 from sandbox_app.kernels.host import spawn
@@ -85,7 +86,8 @@ async def test_a_step_says_which_rows_and_files_it_changed(session: Session) -> 
 
 async def test_a_refused_call_raises_tool_error_and_leaves_nothing_behind(session: Session) -> None:
     result = await session.execute(
-        "try:\n    tools.notes_half()\nexcept ToolError as error:\n    print(error.code, error.message, error.retryable)"
+        "try:\n    tools.notes_half()\nexcept ToolError as error:\n"
+        "    print(error.code, error.message, error.retryable)"
     )
     assert result.returned == "FAILED_PRECONDITION refused in the middle False\n"
     assert result.rows == ()
@@ -130,7 +132,8 @@ async def test_state_gives_tables_and_files_as_they_are_now(session: Session) ->
 
 
 async def test_state_is_there_after_the_kernel_has_ended_itself(session: Session) -> None:
-    result = await session.execute("tools.notes_create(text='new')\nopen('a.txt', 'w').write('b')\nimport os\nos._exit(3)")
+    result = await session.execute("tools.notes_create(text='new')\nopen('a.txt', 'w').write('b')\nimport os\n"
+        "os._exit(3)")
     assert (result.outcome, result.state_survived, result.detail) == (
         "kernel_dead", False, "the kernel exited with code 3",
     )

@@ -19,7 +19,8 @@ async def test_what_a_cell_shadows_is_put_back_before_the_next(opened: Opener) -
         "import sys, builtins, io\ntools = None\nToolError = None\nprint = None\nbuiltins.len = lambda x: 99\n"
         "builtins.print = lambda *a: None\nsys.stdout = io.StringIO()"
     )
-    result = await session.execute("print(len([1]), len(tools.notes_list()['notes']), issubclass(ToolError, Exception))")
+    code = "print(len([1]), len(tools.notes_list()['notes']), issubclass(ToolError, Exception))"
+    result = await session.execute(code)
     assert result.returned == "1 3 True\n"
 
 
@@ -33,7 +34,8 @@ async def test_tools_can_not_be_replaced_on_the_proxy(opened: Opener) -> None:
 async def test_a_thread_that_calls_after_its_cell_is_refused_and_changes_nothing(opened: Opener) -> None:
     session = await opened()
     await session.execute(
-        "import threading, time\nseen = []\ndef later():\n    time.sleep(0.3)\n    try: tools.notes_create(text='late')\n"
+        "import threading, time\nseen = []\ndef later():\n    time.sleep(0.3)\n"
+        "    try: tools.notes_create(text='late')\n"
         "    except ToolError as error: seen.append(error.code)\nthreading.Thread(target=later).start()"
     )
     import asyncio
@@ -48,7 +50,8 @@ async def test_a_child_process_can_not_call_tools(opened: Opener) -> None:
     session = await opened()
     result = await session.execute(
         "import os\npid = os.fork()\nif pid == 0:\n    try: tools.notes_create(text='child')\n"
-        "    except ToolError as e: open('said', 'w').write(e.code)\n    os._exit(0)\nos.waitpid(pid, 0)\nprint(open('said').read())"
+        "    except ToolError as e: open('said', 'w').write(e.code)\n    os._exit(0)\nos.waitpid(pid, 0)\n"
+        "print(open('said').read())"
     )
     assert result.returned == "FAILED_PRECONDITION\n"
     assert result.rows == ()
@@ -58,7 +61,8 @@ async def test_calls_from_several_threads_of_a_cell_are_all_answered(opened: Ope
     session = await opened()
     result = await session.execute(
         "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(8) as pool:\n"
-        "    made = list(pool.map(lambda n: tools.notes_create(text=str(n))['id'], range(40)))\nprint(sorted(made) == list(range(4, 44)))"
+        "    made = list(pool.map(lambda n: tools.notes_create(text=str(n))['id'], range(40)))\n"
+        "print(sorted(made) == list(range(4, 44)))"
     )
     assert result.returned == "True\n"
     assert len(result.calls) == 40
@@ -95,9 +99,11 @@ async def test_arguments_that_are_no_json_are_refused_in_the_kernel(opened: Open
 
 async def test_a_hostile_repr_is_never_called(opened: Opener) -> None:
     found = await variables(opened, (
-        "class Meta(type):\n    @property\n    def __name__(cls): raise SystemExit\n    def __repr__(cls): raise SystemExit\n"
+        "class Meta(type):\n    @property\n    def __name__(cls): raise SystemExit\n"
+        "    def __repr__(cls): raise SystemExit\n"
         "class Hostile(metaclass=Meta):\n"
-        "    def __repr__(self): import os; os._exit(1)\n    __str__ = __len__ = __getattr__ = __hash__ = __eq__ = __repr__\n"
+        "    def __repr__(self): import os; os._exit(1)\n"
+        "    __str__ = __len__ = __getattr__ = __hash__ = __eq__ = __repr__\n"
         "    __class__ = property(__repr__)\n    shape = property(__repr__)\n"
         "class DataFrame(list):\n    shape = property(lambda self: 1 / 0)\n    def __repr__(self): 1 / 0\n"
         "hostile, frame, nested = Hostile(), DataFrame([1]), [1, Hostile(), {'a': Hostile()}]"
@@ -124,7 +130,8 @@ async def test_huge_values_are_described_in_bounds_and_at_once(opened: Opener) -
 
 
 async def test_frames_and_arrays_say_their_shape(opened: Opener) -> None:
-    found = await variables(opened, "import pandas, numpy\nframe = pandas.DataFrame({'a': [1, 2]})\narray = numpy.zeros((3, 4))")
+    found = await variables(opened, "import pandas, numpy\nframe = pandas.DataFrame({'a': [1, 2]})\n"
+        "array = numpy.zeros((3, 4))")
     assert (found["frame"].size, found["array"].size) == ("2 × 1", "3 × 4")
     assert "pandas" not in found
 

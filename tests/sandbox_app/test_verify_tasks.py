@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+
 from sandbox_app.proofs import prove
 from tasks_app import content
 from tasks_app.environments.package import EnvironmentPackage
@@ -67,7 +68,8 @@ def test_damaged_content_is_refused_with_the_reason(shipped: Path) -> None:
 
 
 @pytest.mark.parametrize(("changes", "says"), [
-    ({"reference": "# %%\nprint(1)\n# %%\nprint(2)\n# %%\nprint(3)"}, "the reference's episode is failed: verdict: note created"),
+    ({"reference": "# %%\nprint(1)\n# %%\nprint(2)\n# %%\n"
+    "print(3)"}, "the reference's episode is failed: verdict: note created"),
     ({"reference": REFERENCE.replace("print(notes[0])", "pass")}, "prints in 2 cells, 3 are asked for"),
     ({"probes": (*PROBES[:5], ProbeSpec("right", "x", "", REFERENCE, "answer"))}, "probe right: passes"),
     ({"probes": (*PROBES[:5], ProbeSpec("odd", "x", "", "# %%\nprint(0)", "nothing else changed"))},

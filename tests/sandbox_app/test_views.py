@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+
 from sandbox_app.models import Episode, Review
 from sandbox_app.services import running
 from tasks_app.models import JobState

@@ -417,6 +417,16 @@ def test_refusals_that_stand_on_rows_are_read_and_others_stay_words() -> None:
     assert refused("courses_create") == []
 
 
+def test_replacing_update_keeps_what_the_words_say_it_keeps() -> None:
+    assert op("courses_update").effect.detail["keeps"] == ["levels"]
+    assert op("calendars_update").effect.detail["keeps"] == ["labelProperties", "workingHours"]
+
+
+def test_reading_tools_take_no_argument_they_would_ignore() -> None:
+    assert not {"timeZone", "maxAttendees", "showHiddenInvitations"} & {p.name for p in op("events_list").params}
+    assert "sendUpdates" in {p.name for p in op("events_delete").params}
+
+
 def test_bounds_said_in_words_are_in_the_schema_of_an_argument() -> None:
     name = next(p for p in op("courses_create").params if p.name == "name")
     assert (name.schema["minLength"], name.schema["maxLength"]) == (1, 750)

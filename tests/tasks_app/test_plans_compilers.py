@@ -62,6 +62,17 @@ def done(plan: Plan, state: State | None = None, options: tuple[str, ...] = ()) 
     return found, judge(compile_verifier(plan, plan_world.MODEL), state, found.after, found.answer)
 
 
+def edited(state: State, *statements: str) -> State:
+    """The state after somebody changed tables behind the tools' back."""
+    db = state.connect()
+    for statement in statements:
+        db.execute(statement)
+    db.commit()
+    out = State(db.serialize(), state.files)
+    db.close()
+    return out
+
+
 def failed(verdict: Verdict) -> dict[str, str]:
     return {c.name: c.detail for c in verdict.criteria if not c.passed}
 
@@ -108,10 +119,8 @@ def test_what_nobody_asked_for_fails_nothing_else_changed_with_row_and_column() 
     plan = with_effect(EFFECTS["transition"])
     state = plan_world.state()
     found = done(plan, state)[0].after
-    db = found.connect()
-    db.execute("UPDATE chore SET note = 'changed' WHERE title = 'Opening'")
-    after = State(db.serialize(), {**found.files, "scratch.txt": b""})
-    db.close()
+    found = edited(found, "UPDATE chore SET note = 'changed' WHERE title = 'Opening'")
+    after = State(found.image, {**found.files, "scratch.txt": b""})
     wrong = failed(judge(compile_verifier(plan, plan_world.MODEL), state, after, "Done."))
     assert list(wrong) == ["nothing else changed"]
     assert "“Opening”: note is “changed”, not empty" in wrong["nothing else changed"]
@@ -122,11 +131,7 @@ def test_columns_that_tools_keep_and_meta_tables_are_no_change() -> None:
     plan = with_effect(EFFECTS["transition"])
     state = plan_world.state()
     found = done(plan, state)[0].after
-    db = found.connect()
-    db.execute("UPDATE club SET updated = '2026-12-01T00:00:00Z'")
-    db.execute("UPDATE _sequence SET value = 7")
-    after = State(db.serialize(), found.files)
-    db.close()
+    after = edited(found, "UPDATE club SET updated = '2026-12-01T00:00:00Z'", "UPDATE _sequence SET value = 7")
     assert failed(judge(compile_verifier(plan, plan_world.MODEL), state, after, "Done.")) == {}
 
 
@@ -136,10 +141,8 @@ def test_a_number_in_a_free_text_must_stand_as_a_word_of_its_own() -> None:
     plan, state = with_effect(effect), plan_world.state()
     found = done(plan, state)[0].after
     for note, right in (("3 chores are open", True), ("there are 13", False), ("(3)", True), ("3rd", False)):
-        db = found.connect()
-        db.execute("UPDATE chore SET note = ? WHERE title = 'Sum'", (note,))
-        verdict = judge(compile_verifier(plan, plan_world.MODEL), state, State(db.serialize(), found.files), "Done.")
-        db.close()
+        after = edited(found, f"UPDATE chore SET note = '{note}' WHERE title = 'Sum'")
+        verdict = judge(compile_verifier(plan, plan_world.MODEL), state, after, "Done.")
         assert (failed(verdict) == {}) is right, note
 
 

@@ -202,6 +202,17 @@ def test_schema_that_doubles_at_each_level_is_cut_to_a_bounded_size(tmp_path: Pa
     assert len(json.dumps(Schemas(read.schemas, "x").expanded({"$ref": "Shelf"}))) < 5_000_000
 
 
+def test_bounds_and_defaults_are_numbers_and_flags_where_the_document_has_text() -> None:
+    listed = next(tool for tool in read_source("calendar:v3").tools if tool.method == "calendar.events.list")
+    by_name = {parameter.name: parameter.schema for parameter in listed.parameters}
+    assert by_name["maxResults"]["default"] == 250
+    assert by_name["maxAttendees"]["minimum"] == 1
+    read = read_source("calendar:v3")
+    event = Schemas(read.schemas, "x").expanded({"$ref": "Event"})
+    assert event["properties"]["guestsCanModify"]["default"] is False
+    assert event["properties"]["transparency"]["default"] == "opaque"
+
+
 def test_refused_names_that_could_not_be_names(tmp_path: Path) -> None:
     schemas = document()["schemas"]
     schemas["Shelf"]["properties"]["title'); drop table"] = {"type": "string"}

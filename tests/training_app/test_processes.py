@@ -17,7 +17,8 @@ STUBBORN = (
 )
 SOFT = "import time\nopen('ready','w').close()\ntime.sleep(60)\n"
 WATCHED = (
-    "import sys, time\nfrom training_app.processes import StopFlag\nflag = StopFlag().install()\nopen('ready','w').close()\n"
+    "import sys, time\nfrom training_app.processes import StopFlag\nflag = StopFlag().install()\n"
+    "open('ready','w').close()\n"
     "while not flag.asked: time.sleep(0.05)\nopen('ended','w').close()\n"
 )
 ROOT = Path(__file__).resolve().parent.parent.parent

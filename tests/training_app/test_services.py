@@ -71,7 +71,7 @@ def test_a_snapshot_of_nothing_is_refused_with_what_to_do(world: tuple[Lab, list
 def test_the_base_has_read_nothing_of_the_test_split(world: tuple[Lab, list[Task]]) -> None:
     from training_app.services.bases import base_texts
 
-    lab, tasks = world
+    _, tasks = world
     text = "\n".join(base_texts())
     for task in tasks:
         assert (task.instruction in text) == (task.split == "train")
@@ -239,7 +239,7 @@ def test_every_rollout_of_a_step_becomes_an_episode(world: tuple[Lab, list[Task]
 
 
 def test_an_evaluation_is_summed_up_from_its_episodes(world: tuple[Lab, list[Task]], trained_on: Trained) -> None:
-    lab, tasks = world
+    lab, _ = world
     _, base = trained_on
     attempts = services.held_out_attempts(tier="primer", n=2)
     evaluation = services.launch_evaluation(checkpoints=[base], attempts=attempts, label="test")

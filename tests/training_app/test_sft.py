@@ -1,4 +1,4 @@
-"""SFT in its subprocess: it learns, it resumes exactly, twice in a row, it stops when asked, it refuses with a sentence."""
+"""SFT in its subprocess: it learns, resumes exactly, twice in a row, stops when asked, refuses with a sentence."""
 
 from __future__ import annotations
 

@@ -206,7 +206,8 @@ def test_a_web_process_never_loads_torch() -> None:
     import subprocess
 
     code = (
-        "import django, sys; django.setup(); import studio.urls, studio.asgi, training_app.jobs, training_app.views.runs, "
+        "import django, sys; django.setup(); import studio.urls, studio.asgi, training_app.jobs, "
+        "training_app.views.runs, "
         "training_app.api; sys.exit(any(name in sys.modules for name in ('torch', 'transformers', 'trl')))"
     )
     environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings"}

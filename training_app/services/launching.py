@@ -110,7 +110,7 @@ def cancel(*, job: TrainingRun | Evaluation) -> None:
 
 
 def resume(*, job: TrainingRun | Evaluation) -> None:
-    """Queue an ended one again; it goes on from its newest checkpoint. Raises `Refused` when it is not to be resumed."""
+    """Queue an ended one again; it goes on from its newest checkpoint. Raises `Refused`."""
     from training_app.jobs import evaluate_job, train_job
 
     with transaction.atomic():
@@ -145,7 +145,7 @@ def train_attempts(
 def held_out_attempts(
     *, tier: str, domain: str = "", scale: str = "v0", n: int = 200, seed: int = 0
 ) -> tuple[Attempt, ...]:
-    """`n` distinct pairs of held-out task and seed: each task first at the seed it was proven at, then at fresh ones."""
+    """`n` distinct pairs of held-out task and seed: first at the seeds they were proven at, then fresh ones."""
     return _attempts("test", tier, domain, scale, n, seed, episode_seeds=0)
 
 

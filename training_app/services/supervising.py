@@ -120,7 +120,7 @@ def _died(job: TrainingRun | Evaluation, folder: RunFolder) -> None:
         job,
         JobState.FAILED,
         error=(
-            f"The process died {job.attempts} times without a word (killed for memory, perhaps). Its checkpoints are kept. "
+            f"The process died {job.attempts} times without a word (killed for memory, perhaps). Its checkpoints stay. "
             f"The end of log.txt: {tail}"
         ),
     )

@@ -14,6 +14,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+
 from sandbox_app.proofs import Proof, prove
 from tasks_app.content import ContentError, unpack
 from tasks_app.tasks import load_task
@@ -21,8 +22,8 @@ from tasks_app.tasks import load_task
 
 class Command(BaseCommand):
     help = (
-        "Run every reference as an episode (primers: in a kernel at v0, in process at the other scales) and every probe "
-        "in process, at every scale. Fails when a reference does not pass or a probe is not rejected as predicted."
+        "Run every reference as an episode (primers: in a kernel at v0, in process at the other scales) and every "
+        "probe in process, at every scale. Fails when a reference does not pass or a probe is not rejected as foreseen."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -28,6 +28,8 @@ from studio.supervisor import Log, Supervisor
 
 HOST = "127.0.0.1"
 START_SECONDS = 60.0
+# Kernels drop their rights by themselves; the worker that starts them may be root.
+NO_ROOT_WARNING = ("-W", "ignore:You're running the worker with superuser privileges")
 
 
 def lock_data_dir() -> IO[str]:
@@ -96,6 +98,7 @@ def valkey() -> Process:
 def worker(queue: str, *pool: str) -> Process:
     argv = [
         sys.executable,
+        *NO_ROOT_WARNING,
         "-m",
         "celery",
         "-A",

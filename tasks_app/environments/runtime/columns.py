@@ -12,59 +12,47 @@ from typing import Any
 import numpy as np
 
 from tasks_app.environments.runtime.filling import (
-    DAY, HOUR, NOW, Draw, Ints, avoiding, between, blanked, days, epoch, hash_of, ids, people, stamps, work_titles,
+    DAY,
+    HOUR,
+    NOW,
+    Ints,
+    avoiding,
+    between,
+    blanked,
+    days,
+    epoch,
+    hash_of,
+    ids,
+    stamps,
+    work_titles,
 )
-from tasks_app.environments.runtime.picking import Pool
 from tasks_app.environments.runtime.pools import (
-    COURSE_LEVELS, MATERIAL_KINDS, MEETING_ABOUT, MEETINGS, POOLS, SUBJECTS, WORDS,
+    COURSE_LEVELS,
+    MATERIAL_KINDS,
+    MEETING_ABOUT,
+    MEETINGS,
+    POOLS,
+    SUBJECTS,
+    WORDS,
 )
+from tasks_app.environments.runtime.tables import Batch
 
 _NOW = epoch(NOW)
 # Generators that need other columns of the row come later.
-_RANK = {"created": 1, "due": 2, "start": 2, "updated": 3, "end": 3, "email": 4, "same": 5, "name_of": 4, "acl": 5,
-         "grade": 5, "ical": 5, "link": 5}
-
-
-class Batch:
-    def __init__(self, table: Any, stream: str, positions: Ints, draw: Draw, indices: Ints, avoid: Mapping[str, set[str]]) -> None:
-        self.table, self.stream, self.positions, self.draw, self.indices = table, stream, positions, draw, indices
-        self.avoid = avoid
-        self.count = len(positions)
-        self.planted = stream == "planted"
-        self.values: dict[str, list[Any]] = {}
-        self.given: dict[str, list[bool]] = {}         # planted rows: which values the directive gave
-        self.parents: dict[str, list[int]] = {}        # table → row numbers in it, -1 for none
-        self.pools: list[Pool | None] = []             # where the last reference of each row was chosen
-        self.chosen: list[int] = []
-        self._people: tuple[list[str], ...] | None = None
-
-    def people(self) -> tuple[list[str], ...]:
-        if self._people is None:
-            self._people = people(self.draw, self.avoid.get("full", set()))
-        return self._people
-
-    def of_parent(self, table: str, column: str) -> list[Any]:
-        """A column of the parents of each row; None for a row without one."""
-        rows = self.parents.get(table)
-        if rows is None:
-            return [None] * self.count
-        values = self.table.population.tables[table].columns[column]
-        return [values[row] if row >= 0 else None for row in rows]
-
-    def main_parent(self) -> Any:
-        links = self.table.spec["links"]
-        name = next((link["table"] for link in links if link["owns"] and link["table"] in self.parents), "")
-        return self.table.population.tables[name] if name else None
-
-    def since(self) -> Ints:
-        """The moment from which each row can exist: when its parents were made."""
-        low = np.full(self.count, _NOW - 110 * DAY, dtype=np.int64)
-        for name, rows in self.parents.items():
-            made = self.table.population.tables[name].created
-            if made is not None:
-                known = np.asarray([made[row] if row >= 0 else 0 for row in rows], dtype=np.int64)
-                low = np.maximum(low, known)
-        return low
+_RANK = {
+    "created": 1,
+    "due": 2,
+    "start": 2,
+    "updated": 3,
+    "end": 3,
+    "email": 4,
+    "same": 5,
+    "name_of": 4,
+    "acl": 5,
+    "grade": 5,
+    "ical": 5,
+    "link": 5,
+}
 
 
 Filler = Callable[[Batch, Mapping[str, Any], Any, float], list[Any]]
@@ -151,7 +139,9 @@ def _seconds(b: Batch, column: str, otherwise: Ints) -> Ints:
     values = b.values.get(column)
     if values is None:
         return otherwise
-    return np.asarray([epoch(v) if v else int(o) for v, o in zip(values, otherwise.tolist(), strict=True)], dtype=np.int64)
+    return np.asarray(
+        [epoch(v) if v else int(o) for v, o in zip(values, otherwise.tolist(), strict=True)], dtype=np.int64
+    )
 
 
 def _made(b: Batch) -> Ints:
@@ -170,8 +160,10 @@ def _updated(b: Batch, c: Mapping[str, Any], arg: Any, nulls: float) -> list[Any
     moments = between(b.draw, c["column"], made, np.maximum(high, made), 0.6)
     if "late" in b.values and not b.planted:
         handed_in = [state in ("TURNED_IN", "RETURNED") for state in b.values["state"]]
-        b.values["late"] = [int(done and d is not None and moment > epoch(d))
-                            for done, d, moment in zip(handed_in, due, moments.tolist(), strict=True)]
+        b.values["late"] = [
+            int(done and d is not None and moment > epoch(d))
+            for done, d, moment in zip(handed_in, due, moments.tolist(), strict=True)
+        ]
     return stamps(moments)
 
 
@@ -189,7 +181,9 @@ def _start(b: Batch, c: Mapping[str, Any], arg: Any, nulls: float) -> list[Any]:
     day = between(b.draw, "day", low, low + 98 * DAY, step=DAY)
     weekday = (day // DAY + 3) % 7
     day = day - np.where(weekday > 4, (weekday - 4) * DAY, 0)
-    moments = stamps(day + between(b.draw, "time of day", np.full(b.count, 7 * HOUR), np.full(b.count, 17 * HOUR), step=HOUR // 2))
+    moments = stamps(
+        day + between(b.draw, "time of day", np.full(b.count, 7 * HOUR), np.full(b.count, 17 * HOUR), step=HOUR // 2)
+    )
     whole = (b.draw.uniform("whole day") < (0.0 if b.planted else 0.06)).tolist()
     return [text if not all_day else date for text, date, all_day in zip(moments, days(day), whole, strict=True)]
 
@@ -229,7 +223,7 @@ def _same(b: Batch, c: Mapping[str, Any], arg: Any, nulls: float) -> list[Any]:
 def _name_of(b: Batch, c: Mapping[str, Any], arg: Any, nulls: float) -> list[Any]:
     """The name of the person whose address stands beside it."""
     beside = c["column"].replace("display_name", "email")
-    table = b.table.population.tables.get("person")
+    table = b.table.tables.get("person")
     if table is None or beside not in b.values:
         return [None] * b.count
     known = table.index(("email",))
@@ -287,12 +281,40 @@ def _copy(b: Batch, c: Mapping[str, Any], arg: Any, nulls: float) -> list[Any]:
 
 
 FILLERS: dict[str, Filler] = {
-    "null": _null, "default": _default_value, "id": _id, "enum": _enum, "flag": _chance, "pool": _pool,
-    "full": _person(2), "given": _person(0), "family": _person(1), "email": _email, "address": _address,
-    "course": _course, "work": _work(None), "material": _work(MATERIAL_KINDS), "meeting": _meeting,
-    "created": _created, "updated": _updated, "due": _due, "start": _start, "end": _end, "grade": _grade,
-    "of_parent": _of_parent, "same": _same, "name_of": _name_of, "ical": _ical, "rule": _rule_text, "acl": _acl,
-    "alias": _alias, "code": _code, "day": _day, "url": _url, "link": _own_link, "required_text": _words, "twin": _copy,
+    "null": _null,
+    "default": _default_value,
+    "id": _id,
+    "enum": _enum,
+    "flag": _chance,
+    "pool": _pool,
+    "full": _person(2),
+    "given": _person(0),
+    "family": _person(1),
+    "email": _email,
+    "address": _address,
+    "course": _course,
+    "work": _work(None),
+    "material": _work(MATERIAL_KINDS),
+    "meeting": _meeting,
+    "created": _created,
+    "updated": _updated,
+    "due": _due,
+    "start": _start,
+    "end": _end,
+    "grade": _grade,
+    "of_parent": _of_parent,
+    "same": _same,
+    "name_of": _name_of,
+    "ical": _ical,
+    "rule": _rule_text,
+    "acl": _acl,
+    "alias": _alias,
+    "code": _code,
+    "day": _day,
+    "url": _url,
+    "link": _own_link,
+    "required_text": _words,
+    "twin": _copy,
 }
 
 
@@ -303,7 +325,9 @@ def fill_columns(batch: Batch) -> None:
         given = batch.given.get(name)
         if name in batch.values and (given is None or all(given)):
             continue
-        made = FILLERS[fill[0]](batch, column, fill[1] if len(fill) > 1 else None, fill[2] if len(fill) > 2 and fill[0] != "twin" else 0.0)
+        made = FILLERS[fill[0]](
+            batch, column, fill[1] if len(fill) > 1 else None, fill[2] if len(fill) > 2 and fill[0] != "twin" else 0.0
+        )
         old = batch.values.get(name)
         if old is not None and given is not None:
             made = [kept if said else new for kept, said, new in zip(old, given, made, strict=True)]

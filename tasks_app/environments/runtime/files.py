@@ -16,7 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from tasks_app.environments.runtime.pools import (
-    FAMILY, FILE_STEMS, FOLDERS, GIVEN, ITEMS, NOTE_LINES, WORDS,
+    FAMILY,
+    FILE_STEMS,
+    FOLDERS,
+    GIVEN,
+    ITEMS,
+    NOTE_LINES,
+    WORDS,
 )
 
 
@@ -43,15 +49,24 @@ def _letter(rng: random.Random, day: date) -> str:
 
 
 def _table(rng: random.Random, day: date) -> str:
-    rows = [(day + timedelta(days=rng.randrange(30)), rng.choice(ITEMS), rng.randrange(1, 40), rng.randrange(50, 5000))
-            for _ in range(rng.randrange(5, 25))]
-    lines = [f"{when:%Y-%m-%d},{item},{count},{cents // 100}.{cents % 100:02d}" for when, item, count, cents in sorted(rows)]
+    rows = [
+        (day + timedelta(days=rng.randrange(30)), rng.choice(ITEMS), rng.randrange(1, 40), rng.randrange(50, 5000))
+        for _ in range(rng.randrange(5, 25))
+    ]
+    lines = [
+        f"{when:%Y-%m-%d},{item},{count},{cents // 100}.{cents % 100:02d}" for when, item, count, cents in sorted(rows)
+    ]
     return "date,item,count,cost\n" + "\n".join(lines) + "\n"
 
 
 def _settings(rng: random.Random, day: date) -> str:
     words = rng.sample(WORDS, 5)
-    value = {"saved": f"{day:%Y-%m-%d}", "theme": words[0], "columns": words[1:4], "pageSize": rng.choice((20, 50, 100))}
+    value = {
+        "saved": f"{day:%Y-%m-%d}",
+        "theme": words[0],
+        "columns": words[1:4],
+        "pageSize": rng.choice((20, 50, 100)),
+    }
     return json.dumps(value, indent=2) + "\n"
 
 
@@ -61,7 +76,9 @@ def _log(rng: random.Random, day: date) -> str:
     minute = rng.randrange(0, 600)
     for _ in range(rng.randrange(8, 30)):
         minute += rng.randrange(1, 9)
-        lines.append(f"{day:%Y-%m-%d} {minute // 60 % 24:02d}:{minute % 60:02d} INFO {rng.choice(steps)} {rng.choice(WORDS)}")
+        lines.append(
+            f"{day:%Y-%m-%d} {minute // 60 % 24:02d}:{minute % 60:02d} INFO {rng.choice(steps)} {rng.choice(WORDS)}"
+        )
     return "\n".join(lines) + "\n"
 
 

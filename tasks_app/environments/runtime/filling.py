@@ -19,6 +19,7 @@ from tasks_app.environments.runtime.pools import FAMILY, GIVEN, SUBJECTS, WORK_K
 NOW = "2026-11-02T08:00:00Z"
 HOUR, DAY = 3600, 86400
 _DIGITS = 9 * 10**11
+_STRIDE = 556_230_589_873  # golden ratio of it, prime to it: any few ids lie spread over the whole range
 _BASE32 = "0123456789abcdefghijklmnopqrstuv"
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -65,11 +66,11 @@ class Draw:
 def ids(style: str, table: str, seed: int, indices: Ints) -> list[str]:
     """Ids in the service's own form, one for each index, never the same for two indices."""
     start = int.from_bytes(hashlib.sha256(f"{seed}/{table}/ids".encode()).digest()[:5], "big")
-    numbers = (indices.astype(np.uint64) * np.uint64(7_368_787_609) + np.uint64(start)) % np.uint64(_DIGITS)
+    numbers = [(index * _STRIDE + start) % _DIGITS for index in indices.tolist()]
     if style == "numeric":
-        return [str(number + 10**11) for number in numbers.tolist()]
+        return [str(number + 10**11) for number in numbers]
     made = []
-    for number in numbers.tolist():
+    for number in numbers:
         bits = int.from_bytes(hashlib.blake2b(f"{table}{number}".encode(), digest_size=17).digest(), "big")
         made.append("".join(_BASE32[bits >> shift & 31] for shift in range(0, 130, 5)))
     return [f"c_{text}@group.calendar.google.com" for text in made] if style == "calendar" else made
@@ -123,7 +124,8 @@ def between(draw: Draw, purpose: str, low: Ints, high: Ints, power: float = 1.0,
     """Moments in [low, high], sooner rather than later for power > 1, rounded down to `step` seconds."""
     span = np.maximum(high - low, 0)
     moments = low + (draw.uniform(purpose) ** power * span).astype(np.int64)
-    return np.maximum(moments - moments % step, np.minimum(low, high))
+    result: Ints = np.maximum(moments - moments % step, np.minimum(low, high))
+    return result
 
 
 def blanked(draw: Draw, purpose: str, values: list[Any], share: float) -> list[Any]:

@@ -50,7 +50,9 @@ def grouped(table: Any, columns: Sequence[str]) -> dict[tuple[Any, ...], Pool]:
     return {key: Pool(rows, [positions[row] for row in rows]) for key, rows in members.items()}
 
 
-def in_group(groups: Mapping[tuple[Any, ...], Pool], keys: Sequence[tuple[Any, ...]], shares: Floats, positions: Ints) -> list[int]:
+def in_group(
+    groups: Mapping[tuple[Any, ...], Pool], keys: Sequence[tuple[Any, ...]], shares: Floats, positions: Ints
+) -> list[int]:
     """For each key a row of its group that is there before the position; -1 where there is none."""
     chosen = []
     for key, share, position in zip(keys, shares.tolist(), positions.tolist(), strict=True):
@@ -68,14 +70,19 @@ def next_in(pool: Pool, row: int, position: int, tries: int) -> int:
     return pool.rows[(pool.places[row] + tries) % reach] if reach else -1
 
 
-class Turns:
-    """The order in which kinds of growth take turns: prefix-stable, each kind by its share (golden-ratio sequence)."""
+BLOCK = 64
 
-    def __init__(self, shares: Sequence[float]) -> None:
-        self.edges = np.cumsum(np.asarray(shares, dtype=float))
 
-    def positions(self, count: int) -> list[Ints]:
-        """For each kind the positions (0 … count-1) that are its own."""
-        turns = (np.arange(count) + 0.5) * 0.6180339887498949 % 1.0 * self.edges[-1]
-        kinds = np.minimum(np.searchsorted(self.edges, turns, side="right"), len(self.edges) - 1)
-        return [np.flatnonzero(kinds == kind) for kind in range(len(self.edges))]
+def turns(shares: Sequence[float], ranks: Sequence[int], count: int) -> list[Ints]:
+    """For each kind of growth the positions (0 … count-1) that are its own: by share, the same for every count.
+
+    Kinds take turns by the golden ratio; within each block of 64 positions those of a lower rank (parents) come first,
+    so that what a row can hang on is there before it.
+    """
+    edges = np.cumsum(np.asarray(shares, dtype=float))
+    whole = -(-count // BLOCK) * BLOCK
+    places = (np.arange(whole) + 0.5) * 0.6180339887498949 % 1.0 * edges[-1]
+    kinds = np.minimum(np.searchsorted(edges, places, side="right"), len(edges) - 1)
+    order = np.lexsort((np.asarray(ranks)[kinds], np.arange(whole) // BLOCK))
+    kinds = kinds[order][:count]
+    return [np.flatnonzero(kinds == kind) for kind in range(len(edges))]

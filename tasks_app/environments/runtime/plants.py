@@ -26,7 +26,7 @@ class PlantedRow:
 
     def __init__(self, entity: str, given: Mapping[str, Any], ordinal: int, parent: tuple[str, int] | None) -> None:
         self.entity, self.set, self.ordinal, self.parent = entity, given, ordinal, parent
-        self.number = -1                # among the planted rows of its entity
+        self.number = -1  # among the planted rows of its entity
 
 
 class Plants:
@@ -41,7 +41,9 @@ class Plants:
     def _add(self, plant: Mapping[str, Any], parent: tuple[str, int] | None) -> None:
         unknown = set(plant) - {"entity", "as", "count", "set", "children"}
         if unknown or "entity" not in plant:
-            raise PopulateError(f"a plant has entity, as, count, set and children, not {sorted(unknown)}: {dict(plant)!r:.200}")
+            raise PopulateError(
+                f"a plant has entity, as, count, set and children, not {sorted(unknown)}: {dict(plant)!r:.200}"
+            )
         for ordinal in range(plant.get("count", 1)):
             row = PlantedRow(plant["entity"], plant.get("set", {}), ordinal, parent)
             same = self.rows.setdefault(plant["entity"], [])
@@ -89,8 +91,11 @@ class Values:
 
     def many(self, value: Any, draw: Draw, purpose: str, ordinals: Sequence[int], rows: Sequence[int]) -> list[Any]:
         if not isinstance(value, Mapping) or not set(value) & _FORMS:
-            plain = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")) if isinstance(
-                value, (list, Mapping)) else value
+            plain = (
+                json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+                if isinstance(value, (list, Mapping))
+                else value
+            )
             return [int(plain) if isinstance(plain, bool) else plain] * len(ordinals)
         if "ref" in value:
             return [self.reference(value["ref"], value.get("column", ""))] * len(ordinals)
@@ -101,7 +106,9 @@ class Values:
             return [options[ordinal % len(options)][at] for at, ordinal in enumerate(ordinals)]
         return self._drawn(value, draw, purpose, ordinals, rows)
 
-    def _drawn(self, value: Mapping[str, Any], draw: Draw, purpose: str, ordinals: Sequence[int], rows: Sequence[int]) -> list[Any]:
+    def _drawn(
+        self, value: Mapping[str, Any], draw: Draw, purpose: str, ordinals: Sequence[int], rows: Sequence[int]
+    ) -> list[Any]:
         shares = draw.uniform(purpose)[np.asarray(rows, dtype=np.int64)]
         if "choice" in value:
             options = [self.many(v, draw, f"{purpose}/{i}", ordinals, rows) for i, v in enumerate(value["choice"])]

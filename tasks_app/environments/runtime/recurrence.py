@@ -17,9 +17,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from tasks_app.environments.runtime.toolkit import (
-    _bounds, _day, _find, _insert, _invalid, _rows, _select, _token,
-)
+from tasks_app.environments.runtime.checking import _invalid
+from tasks_app.environments.runtime.documents import _day
+from tasks_app.environments.runtime.rows import _bounds, _find, _insert, _rows, _select, _token
 
 _WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _FOREVER = timedelta(days=730)
@@ -76,7 +76,9 @@ def _candidates(first: datetime, parts: Mapping[str, str]) -> Iterator[datetime]
             except ValueError:  # the 31st of a month of thirty days: that month has none
                 continue
     else:
-        days = sorted(_WEEKDAYS.index(day) for day in parts["BYDAY"].split(",")) if "BYDAY" in parts else [first.weekday()]
+        days = (
+            sorted(_WEEKDAYS.index(day) for day in parts["BYDAY"].split(",")) if "BYDAY" in parts else [first.weekday()]
+        )
         monday = first - timedelta(days=first.weekday())
         for week in range(0, 3_000):
             for day in days:
@@ -95,7 +97,11 @@ def _starts(first: datetime, lines: Sequence[str], horizon: datetime) -> Iterato
         if moment >= horizon or (last is not None and moment > last) or left == 0:
             return
         left = None if left is None else left - 1
-        if not excluded & {moment.strftime("%Y%m%dT%H%M%SZ"), local.strftime("%Y%m%dT%H%M%S"), local.strftime("%Y%m%d")}:
+        if not excluded & {
+            moment.strftime("%Y%m%dT%H%M%SZ"),
+            local.strftime("%Y%m%dT%H%M%S"),
+            local.strftime("%Y%m%d"),
+        }:
             yield moment
 
 
@@ -111,24 +117,39 @@ def _instances(series: Mapping[str, Any], names: Mapping[str, str], high: str | 
     zone = ZoneInfo(series[names["zone"]]) if series.get(names.get("zone", "")) and not all_day else UTC
     horizon = min(_moment(high), first + _FOREVER) if high else first + _FOREVER
     lines = json.loads(series[names["rule"]])
-    return [_instance(series, names, start, length, all_day) for start in _starts(first.astimezone(zone), lines, horizon)]
+    return [
+        _instance(series, names, start, length, all_day) for start in _starts(first.astimezone(zone), lines, horizon)
+    ]
 
 
 def _instance(
-    series: Mapping[str, Any], names: Mapping[str, str], start: datetime, length: timedelta, all_day: bool,
+    series: Mapping[str, Any],
+    names: Mapping[str, str],
+    start: datetime,
+    length: timedelta,
+    all_day: bool,
 ) -> dict[str, Any]:
     suffix = start.strftime("%Y%m%d" if all_day else "%Y%m%dT%H%M%SZ")
     form = "%Y-%m-%d" if all_day else "%Y-%m-%dT%H:%M:%SZ"
     begin = start.strftime(form)
     return {
-        **series, "_of": series[names["id"]],
-        names["id"]: f"{series[names['id']]}_{suffix}", names["series"]: series[names["id"]], names["rule"]: None,
-        names["start"]: begin, names["end"]: (start + length).strftime(form), names["original"]: begin,
+        **series,
+        "_of": series[names["id"]],
+        names["id"]: f"{series[names['id']]}_{suffix}",
+        names["series"]: series[names["id"]],
+        names["rule"]: None,
+        names["start"]: begin,
+        names["end"]: (start + length).strftime(form),
+        names["original"]: begin,
     }
 
 
 def _series_rows(
-    db: Any, table: str, columns: Sequence[str], series: Mapping[str, Any], names: Mapping[str, str],
+    db: Any,
+    table: str,
+    columns: Sequence[str],
+    series: Mapping[str, Any],
+    names: Mapping[str, str],
     high: str | None = None,
 ) -> list[dict[str, Any]]:
     """Instances of a series; one that was changed or cancelled on its own is the row that says so."""
@@ -143,7 +164,12 @@ def _series_rows(
 
 
 def _find_instance(
-    db: Any, table: str, columns: Sequence[str], where: Mapping[str, Any], names: Mapping[str, str], noun: str,
+    db: Any,
+    table: str,
+    columns: Sequence[str],
+    where: Mapping[str, Any],
+    names: Mapping[str, str],
+    noun: str,
 ) -> dict[str, Any]:
     """The row with this key, or the instance of a series that the id names ("<series>_20261102T090000Z")."""
     row = _select(db, table, columns, where)
@@ -159,7 +185,12 @@ def _find_instance(
 
 
 def _own_row(
-    db: Any, table: str, columns: Sequence[str], where: Mapping[str, Any], names: Mapping[str, str], noun: str,
+    db: Any,
+    table: str,
+    columns: Sequence[str],
+    where: Mapping[str, Any],
+    names: Mapping[str, str],
+    noun: str,
     parts: Sequence[tuple[str, Sequence[str], str, str]] = (),
 ) -> dict[str, Any]:
     """As `_find_instance`, but an instance becomes a row of its own, so that it can be changed by itself.
@@ -220,8 +251,15 @@ def _busy(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], low: str,
 
 
 def _in_view(
-    db: Any, table: str, columns: Sequence[str], names: Mapping[str, str], where: Sequence[str], values: Sequence[Any],
-    span: tuple[str | None, str | None], *, single: bool,
+    db: Any,
+    table: str,
+    columns: Sequence[str],
+    names: Mapping[str, str],
+    where: Sequence[str],
+    values: Sequence[Any],
+    span: tuple[str | None, str | None],
+    *,
+    single: bool,
 ) -> list[dict[str, Any]]:
     """Rows that meet the conditions and lie in the span; with `single` a series is shown as its instances.
 
@@ -241,7 +279,9 @@ def _in_view(
 
 
 def _slice(
-    rows: Sequence[dict[str, Any]], args: Mapping[str, Any], paging: tuple[str, str, int, int],
+    rows: Sequence[dict[str, Any]],
+    args: Mapping[str, Any],
+    paging: tuple[str, str, int, int],
 ) -> tuple[list[dict[str, Any]], str | None]:
     """One page of rows that are all at hand, as `_page` gives it."""
     size, token, default, most = paging
@@ -250,13 +290,17 @@ def _slice(
     return list(rows[offset : offset + length]), following
 
 
-_TIME = re.compile(r"\b(?:at )?(\d{1,2})(?::(\d{2}))?\s*(am|pm)\b|\b(?:at )?(\d{1,2}):(\d{2})\b|\bat (\d{1,2})\b", re.IGNORECASE)
+_TIME = re.compile(
+    r"\b(?:at )?(\d{1,2})(?::(\d{2}))?\s*(am|pm)\b|\b(?:at )?(\d{1,2}):(\d{2})\b|\bat (\d{1,2})\b", re.IGNORECASE
+)
 _LENGTH = re.compile(r"\bfor (\d+)\s*(minutes?|min|hours?|h)\b", re.IGNORECASE)
-_DATE = re.compile(r"\b(?:on )?(\d{4}-\d{2}-\d{2}|today|tomorrow|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b", re.IGNORECASE)
+_DATE = re.compile(
+    r"\b(?:on )?(\d{4}-\d{2}-\d{2}|today|tomorrow|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b", re.IGNORECASE
+)
 
 
 def _quick(text: str, now: str, zone: str) -> dict[str, str]:
-    """"Lunch with Ana on Friday at 12:30 for 45 minutes" → summary, start, end (an hour, or the whole day, if not said)."""
+    """ "Lunch with Ana on Friday at 12:30 for 45 minutes" → summary, start, end (an hour, or the whole day, if not said)."""
     moment = _moment(now).astimezone(ZoneInfo(zone))
     day = _said_day(_DATE.search(text), moment)
     summary = text
@@ -265,7 +309,11 @@ def _quick(text: str, now: str, zone: str) -> dict[str, str]:
         summary = summary.replace(found[0], "") if found else summary
     summary = " ".join(summary.split()).strip(" ,;-") or text
     if clock is None:
-        return {"summary": summary, "start": day.strftime("%Y-%m-%d"), "end": (day + timedelta(days=1)).strftime("%Y-%m-%d")}
+        return {
+            "summary": summary,
+            "start": day.strftime("%Y-%m-%d"),
+            "end": (day + timedelta(days=1)).strftime("%Y-%m-%d"),
+        }
     hour, minute = int(clock[1] or clock[4] or clock[6]), int(clock[2] or clock[5] or 0)
     if clock[3]:
         hour = hour % 12 + (12 if clock[3].lower() == "pm" else 0)
@@ -274,7 +322,11 @@ def _quick(text: str, now: str, zone: str) -> dict[str, str]:
     start = day.replace(hour=hour, minute=minute, second=0, microsecond=0).astimezone(UTC)
     minutes = int(length[1]) * (60 if length[2].lower().startswith("h") else 1) if length else 60
     form = "%Y-%m-%dT%H:%M:%SZ"
-    return {"summary": summary, "start": start.strftime(form), "end": (start + timedelta(minutes=minutes)).strftime(form)}
+    return {
+        "summary": summary,
+        "start": start.strftime(form),
+        "end": (start + timedelta(minutes=minutes)).strftime(form),
+    }
 
 
 def _said_day(found: re.Match[str] | None, moment: datetime) -> datetime:

@@ -5,49 +5,70 @@ So what a row ends up with depends only on rows before it, and stays the same in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from tasks_app.environments.runtime.picking import Pool, PopulateError, next_in
+from tasks_app.environments.runtime.linking import hang
+from tasks_app.environments.runtime.picking import PopulateError, next_in
+
+_PARENTS = 60  # how many parents are tried before a row is refused
 
 
 def in_turn(batches: Sequence[Any]) -> list[tuple[Any, int]]:
     """(batch, row of it) for all rows, planted and base rows first, then by position."""
-    rows = [(position, number, batch, row) for number, batch in enumerate(batches)
-            for row, position in enumerate(batch.positions.tolist())]
+    rows = [
+        (position, number, batch, row)
+        for number, batch in enumerate(batches)
+        for row, position in enumerate(batch.positions.tolist())
+    ]
     rows.sort(key=lambda item: (item[0], item[1], item[3]))
     return [(batch, row) for _, _, batch, row in rows]
 
 
 def settle_keys(table: str, columns: Sequence[str], batches: Sequence[Any], target: Any, column: str) -> None:
-    """Keys made of references alone: a pair that is there already takes the next row of the last reference's pool.
+    """Keys made of references alone: one that is there already takes the next row of the last reference's pool.
 
-    When all of the pool are taken (every student of the course is in the group), anybody of `target` will do.
+    When all of the pool are taken (every student has a submission for this work), the row hangs on the next parent.
     """
     seen: set[tuple[Any, ...]] = set()
     own = columns[-1]
     for batch, row in in_turn(batches):
         beside = tuple(batch.values[name][row] for name in columns[:-1])
-        value = batch.values[own][row]
-        if (*beside, value) in seen:
-            pool = batch.pools[row] if batch.pools else None
-            if pool is None:
-                raise PopulateError(f"{table}: {dict(zip(columns, (*beside, value), strict=True))} is planted twice")
-            free = _free(pool, target, batch.chosen[row], int(batch.positions[row]),
-                         lambda parent: (*beside, target.columns[column][parent]) not in seen)
-            if free < 0:
-                raise PopulateError(f"{table}: no further {own} is free beside {beside}; give it fewer rows")
-            value = batch.values[own][row] = target.columns[column][free]
-        seen.add((*beside, value))
+        if (*beside, batch.values[own][row]) in seen:
+            if not batch.pools or batch.pools[row] is None:
+                key = (*beside, batch.values[own][row])
+                raise PopulateError(f"{table}: {dict(zip(columns, key, strict=True))} is planted or set twice")
+            for attempt in range(_PARENTS):
+                if attempt and not _rehang(batch, row, attempt):
+                    break
+                beside = tuple(batch.values[name][row] for name in columns[:-1])
+                free = _free(batch, row, target.columns[column], beside, seen)
+                if free >= 0:
+                    batch.values[own][row] = target.columns[column][free]
+                    break
+            if (*beside, batch.values[own][row]) in seen:
+                raise PopulateError(
+                    f"{table}: no further {own} is free beside {beside}; give it fewer rows, or more to choose from"
+                )
+        seen.add((*beside, batch.values[own][row]))
 
 
-def _free(pool: Pool, target: Any, start: int, position: int, fits: Callable[[int], bool]) -> int:
-    for tries in range(1, pool.reach(position)):
+def _free(batch: Any, row: int, values: Sequence[Any], beside: tuple[Any, ...], seen: set[tuple[Any, ...]]) -> int:
+    """The row itself where it fits now, else its next neighbours in the pool; -1 where none fits."""
+    pool, start, position = batch.pools[row], batch.chosen[row], int(batch.positions[row])
+    for tries in range(pool.reach(position)):
         parent = next_in(pool, start, position, tries)
-        if fits(parent):
+        if (*beside, values[parent]) not in seen:
             return parent
-    others: Pool = target.background()
-    return next((row for row in others.rows[: others.reach(position)] if fits(row)), -1)
+    return -1
+
+
+def _rehang(batch: Any, row: int, attempt: int) -> bool:
+    """Let the row hang on a neighbour of its parent; False where a directive said which it is."""
+    pool = batch.hung[row] if batch.hung else None
+    if pool is None:
+        return False
+    return hang(batch.table.tables, batch, row, next_in(pool, batch.hung_on[row], int(batch.positions[row]), attempt))
 
 
 def settle_numbers(columns: Sequence[str], batches: Sequence[Any]) -> None:
