@@ -1,0 +1,359 @@
+"""Does the loop teach? Reference episodes → SFT → RL, each judged on held-out primers and full tasks, with controls.
+
+    python -m benchmarks learning                      the whole experiment (tens of minutes on two cores)
+    python -m benchmarks.learning --small              a rehearsal of a few minutes; its rates say nothing
+    python -m benchmarks.learning --report FILE.json   writes docs/learning.md from a result
+
+Every episode, of demonstrations, rollouts and evaluation alike, runs in a real kernel of one host and is judged by the
+task's verifier. Four checkpoints are compared: base, SFT, SFT continued for as many tokens as RL trained on (so that RL
+is not credited with mere time), and RL. Two control rows decide whether the evaluation counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sandbox_app import interfaces
+from sandbox_app.kernels.host import spawn
+from sandbox_app.kernels.session import Limits
+from sandbox_app.policies.reference import ReferencePolicy
+from sandbox_app.trajectories import Trajectory, from_json
+from tasks_app.content import unpack
+from tasks_app.environments.package import EnvironmentPackage
+from tasks_app.tasks import TaskSpec, cells, load_task
+from training_app import snapshots
+from training_app.configs import Attempt, Contender, EvaluateConfig, RlConfig, SftConfig
+from training_app.evaluate import file_of
+from training_app.evaluation import NO_OP, REFERENCE, Entry, summarise
+from training_app.examples import Record, record_of
+from training_app.folders import RunFolder
+from training_app.model import PRESETS, make_base
+from training_app.rollouts import run_all, session_host
+
+ROOT = Path(__file__).resolve().parent.parent
+REPORT = ROOT / "docs" / "learning.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How large the experiment is. `train` 0 takes every primer of the train split."""
+
+    train: int = 0
+    demonstration_seeds: int = 1
+    preset: str = "nano"
+    epochs: int = 12
+    batch: int = 4
+    learning_rate: float = 3e-3
+    rl_steps: int = 30
+    group: int = 8
+    tasks_per_step: int = 4
+    primers: int = 200
+    tasks: int = 24
+    slots: int = 4
+
+
+FULL = Sizes()
+SMALL = Sizes(train=40, epochs=2, rl_steps=2, group=4, tasks_per_step=2, primers=20, tasks=4)
+
+
+class Learning:
+    """One experiment in a folder of its own."""
+
+    def __init__(self, sizes: Sizes, root: Path, content: Path) -> None:
+        self.sizes, self.root = sizes, root
+        self.seconds: dict[str, float] = {}
+        self.packages: dict[str, Path] = {}
+        self.folders: dict[str, Path] = {}
+        self.tasks: list[TaskSpec] = []
+        for package, tasks in unpack(content, root / "content"):
+            self.packages[EnvironmentPackage.load(package).digest] = package
+            for folder in tasks:
+                task = load_task(folder)
+                self.folders[task.key] = folder
+                self.tasks.append(task)
+        self.tasks.sort(key=lambda task: task.key)
+        self.socket = root / "k.sock"
+
+    def of(self, split: str, tier: str) -> list[TaskSpec]:
+        found = [task for task in self.tasks if task.split == split and task.tier == tier]
+        random.Random(0).shuffle(found)
+        return found
+
+    def attempts(self, tasks: Sequence[TaskSpec], n: int) -> tuple[Attempt, ...]:
+        """`n` distinct pairs of task and seed at v0, each task first at the seed it was proven at."""
+        rounds = -(-n // max(1, len(tasks)))
+        pairs = [(task, offset) for offset in range(rounds) for task in tasks][:n]
+        return tuple(
+            Attempt(
+                str(self.folders[task.key]), str(self.packages[task.environment]), "v0", task.scales["v0"].rows,
+                task.scales["v0"].files, task.seed + 7_919 * offset,
+            )
+            for task, offset in pairs
+        )
+
+    @contextmanager
+    def timed(self, name: str) -> Iterator[None]:
+        began = time.monotonic()
+        yield
+        self.seconds[name] = round(time.monotonic() - began, 1)
+        print(f"{name}: {self.seconds[name]} s", file=sys.stderr, flush=True)
+
+    def base(self, train: Sequence[TaskSpec]) -> Path:
+        """A fresh model whose tokenizer has read the train split alone."""
+        texts: list[str] = []
+        packages = {digest: EnvironmentPackage.load(folder) for digest, folder in self.packages.items()}
+        for task in [*train, *self.of("train", "task")]:
+            specs = packages[task.environment].tools
+            texts.append(interfaces.system_prompt([specs[name] for name in task.tools]))
+            texts.append(task.instruction)
+            texts += [interfaces.render_call(code) for code in cells(task.reference)]
+        folder = self.root / "base"
+        make_base(texts, PRESETS[self.sizes.preset], folder)
+        return folder
+
+    def demonstrations(self, train: Sequence[TaskSpec]) -> tuple[Path, dict[str, int]]:
+        """Reference episodes in real kernels; those that passed become the snapshot."""
+        attempts = self.attempts(train, len(train) * self.sizes.demonstration_seeds)
+        lineages = {task.key: task.lineage for task in train}
+        counts: dict[str, int] = {}
+        records: list[Record] = []
+        for index, trajectory in asyncio.run(self._reference(attempts)):
+            kind = trajectory.outcome.kind
+            counts[kind] = counts.get(kind, 0) + 1
+            if kind == "passed":
+                records.append(record_of(
+                    trajectory, episode=f"demonstration-{index:05d}", lineage=lineages[trajectory.task], tier="primer",
+                ))
+        written = snapshots.write(records, self.root / "snapshots", filters={"policy": "reference"}, left_out={})
+        return written.folder, counts
+
+    async def _reference(self, attempts: Sequence[Attempt]) -> list[tuple[int, Trajectory]]:
+        return [pair async for pair in run_all(
+            attempts, lambda index: ReferencePolicy(attempts[index].task()), host=session_host(str(self.socket)),
+            limits=Limits(), concurrency=self.sizes.slots,
+        )]
+
+    def run(self, module: str, name: str, config: dict[str, Any]) -> RunFolder:
+        """Run a subprocess of the studio to its end. Raises RuntimeError with its own words when it did not finish."""
+        folder = RunFolder(self.root / "runs" / name)
+        folder.create()
+        folder.write("config.json", config)
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "TRL_EXPERIMENTAL_SILENCE": "1", "HF_HUB_OFFLINE": "1"}
+        with self.timed(name), (folder.path / "log.txt").open("wb") as log:
+            subprocess.run(
+                [sys.executable, "-m", module, "--config", str(folder.path / "config.json"), "--out", str(folder.path)],
+                cwd=ROOT, env=environment, stdout=log, stderr=log, check=False,
+            )
+        result = folder.result()
+        if result is None or result["status"] != "finished":
+            said = result["error"] if result else (folder.path / "log.txt").read_text(errors="replace")[-2_000:]
+            raise RuntimeError(f"{name} did not finish: {said}")
+        return folder
+
+    def measure(self) -> dict[str, Any]:
+        sizes = self.sizes
+        train = self.of("train", "primer")[: sizes.train or None]
+        with self.timed("demonstrations"):
+            snapshot, demonstrated = self.demonstrations(train)
+        base = self.base(train)
+        sft_config = SftConfig(
+            str(base), str(snapshot), epochs=sizes.epochs, batch=sizes.batch, learning_rate=sizes.learning_rate,
+            save_every=10_000,
+        )
+        sft = self.run("training_app.sft", "sft", sft_config.to_json())
+        taught = last_of(sft)
+        rl_config = RlConfig(
+            str(taught), str(self.socket), "sft", self.attempts(train, len(train)), steps=sizes.rl_steps,
+            group=sizes.group, tasks_per_step=sizes.tasks_per_step, max_new_tokens=700, concurrency=sizes.slots * 2,
+            save_every=10_000,
+        )
+        rl = self.run("training_app.rl", "rl", rl_config.to_json())
+        longer = self.run("training_app.sft", "sft longer", replace(
+            sft_config, start_from=str(taught), learning_rate=sizes.learning_rate / 10,
+            max_steps=self.as_many_steps(sft, rl),
+        ).to_json())
+        checkpoints = {"base": base, "sft": taught, "sft longer": last_of(longer), "rl": last_of(rl)}
+        return {
+            "sizes": asdict(sizes), "train_primers": len(train), "demonstrations": demonstrated,
+            "sft": sft.result(), "sft_longer": longer.result(), "rl": {**(rl.result() or {}), "curve": curve(rl)},
+            "evaluation": self.evaluate(checkpoints), "seconds": self.seconds,
+            "loss": [row["loss"] for row in metrics(sft, "step")],
+        }
+
+    def as_many_steps(self, sft: RunFolder, rl: RunFolder) -> int:
+        """Steps of SFT that take as many tokens as RL's rollouts had."""
+        done, rolled = sft.result() or {}, rl.result() or {}
+        return max(1, round(rolled["tokens"] / (done["tokens"] / done["steps"])))
+
+    def evaluate(self, checkpoints: dict[str, Path]) -> dict[str, Any]:
+        attempts = self.attempts(self.of("test", "primer"), self.sizes.primers)
+        attempts += self.attempts(self.of("test", "task"), self.sizes.tasks)
+        contenders = (
+            *(Contender(name, str(folder)) for name, folder in checkpoints.items()),
+            Contender(REFERENCE), Contender(NO_OP),
+        )
+        folder = self.run("training_app.evaluate", "evaluation", EvaluateConfig(
+            contenders, attempts, str(self.socket), max_new_tokens=900, concurrency=self.sizes.slots * 2,
+        ).to_json())
+        entries = []
+        for row, contender in enumerate(contenders):
+            for index, attempt in enumerate(attempts):
+                trajectory = from_json(json.loads((folder.path / file_of(row, index)).read_text(encoding="utf-8")))
+                task = attempt.task()
+                entries.append(Entry(
+                    contender.name, f"{task.key}/v0/{attempt.seed}", task.tier, trajectory.outcome.reward,
+                    task.outcome_kind == "nothing_to_do",
+                ))
+        return {
+            **summarise(entries, [contender.name for contender in contenders]),
+            "held_out_primers": len(self.of("test", "primer")), "attempts": len(attempts),
+            "distinct": len({entry.item for entry in entries}),
+        }
+
+
+def last_of(folder: RunFolder) -> Path:
+    found = folder.last_checkpoint()
+    if found is None:
+        raise RuntimeError(f"{folder.path.name} left no checkpoint")
+    return found
+
+
+def metrics(folder: RunFolder, kind: str) -> list[dict[str, Any]]:
+    rows = [json.loads(line) for line in folder.metrics_path.read_text(encoding="utf-8").splitlines()]
+    return [row for row in rows if row["kind"] == kind]
+
+
+def curve(rl: RunFolder) -> list[dict[str, Any]]:
+    names = ("step", "rollout_reward", "groups_with_signal", "groups_without", "infrastructure", "length_sampled")
+    return [{name: row.get(name) for name in names} for row in metrics(rl, "step")]
+
+
+def measure(sizes: Sizes = FULL, *, keep: Path | None = None, content: Path = ROOT / "content") -> dict[str, Any]:
+    """The experiment's raw result. `keep` is a folder that stays; otherwise nothing is left behind."""
+    root = keep or Path(tempfile.mkdtemp(prefix="learning-"))
+    root.mkdir(parents=True, exist_ok=True)
+    experiment = Learning(sizes, root, content)
+    host = spawn(experiment.socket, sizes.slots)
+    try:
+        return experiment.measure()
+    finally:
+        host.terminate()
+        host.wait()
+        if keep is None:
+            shutil.rmtree(root, ignore_errors=True)
+
+
+def figures(raw: dict[str, Any] | None = None) -> dict[str, dict[str, Any]]:
+    """In the shape of `python -m benchmarks`: held-out primer rates; the baseline is the untrained model."""
+    raw = raw or measure()
+    rates = {(row["policy"], row["tier"]): row for row in raw["evaluation"]["rows"]}
+    made: dict[str, dict[str, Any]] = {}
+    for policy in ("base", "sft", "sft longer", "rl", REFERENCE, NO_OP):
+        for tier in ("primer", "task"):
+            row = rates.get((policy, tier))
+            if row is None:
+                continue
+            start = rates.get(("base", tier))
+            made[f"{policy.replace(' ', '_')}_{tier}_rate"] = {
+                "value": row["rate"], "unit": f"share of {row['n']} (95% {row['low']:.3f} to {row['high']:.3f})",
+                "aim": None, "baseline": start["rate"] if start else None, "baseline_what": "the untrained base",
+                "ratio": None,
+            }
+    made["void"] = {"value": raw["evaluation"]["void"], "unit": "; ".join(raw["evaluation"]["why"]), "aim": False,
+                    "baseline": None, "baseline_what": "", "ratio": None}
+    return made
+
+
+def report(raw: dict[str, Any]) -> str:
+    """docs/learning.md of a result."""
+    evaluation, sizes = raw["evaluation"], raw["sizes"]
+    names = {"base": "base (untrained)", "sft": "SFT", "sft longer": "SFT, continued", "rl": "SFT, then RL",
+             REFERENCE: "*reference* (control)", NO_OP: "*no-op* (control)"}
+    rows = [
+        f"| {names[row['policy']]} | {row['tier']} | {row['passed']} of {row['n']} | "
+        + (f"{row['rate']:.1%} | {row['low']:.1%} – {row['high']:.1%}" if row["rate"] is not None else "– | –")
+        + f" | {row['infrastructure']} |" for row in evaluation["rows"]
+    ]
+    pairs = [
+        f"| {names[pair['first']]} → {names[pair['second']]} | {pair['tier']} | {pair['only_first']} | "
+        f"{pair['only_second']} | {pair['p']:.4f} |" for pair in evaluation["paired"]
+    ]
+    curve_rows = [
+        f"| {point['step']} | {point['rollout_reward']} | {point['groups_with_signal']} | {point['infrastructure']} |"
+        for point in raw["rl"]["curve"][:: max(1, len(raw["rl"]["curve"]) // 10)]
+    ]
+    valid = "It counts: every reference passed and no no-op did where there was something to do."
+    if evaluation["void"]:
+        valid = f"**Void**: {'; '.join(evaluation['why'])}."
+    seconds = ", ".join(f"{name} {value:.0f} s" for name, value in raw["seconds"].items())
+    return f"""# What training brings, as it came out
+
+Made by `python -m benchmarks learning`; the numbers below are that run's, unedited. Held-out lineages: no task, scale
+or seed of them was trained on, and neither tokenizer nor RL has seen them.
+
+**The model** is a {PRESETS[sizes['preset']].parameters / 1e6:.1f}M-parameter Qwen3 initialised here, with a tokenizer
+trained on the train split's own text. **SFT** on {raw['sft']['examples']} reference episodes of
+{raw['train_primers']} train-split primers ({sizes['epochs']} epochs, {raw['sft']['tokens']:,} tokens; loss
+{raw['sft']['loss_first']:.2f} → {raw['sft']['loss_last']:.3f}). **RL** is GRPO from there: {sizes['rl_steps']} steps of
+{sizes['tasks_per_step']} groups of {sizes['group']} real episodes. **SFT, continued** trains on as many further tokens
+as RL's rollouts had, so that RL is not credited with time alone.
+
+**Evaluation**: {evaluation['distinct']} distinct pairs of task and seed ({evaluation['held_out_primers']} held-out
+primers, full tasks beside them), greedy decoding, each attempt a real episode. {valid}
+
+| policy | tier | passed | rate | 95 % interval | infrastructure |
+|---|---|---|---|---|---|
+{chr(10).join(rows)}
+
+On the same attempts (McNemar's exact test):
+
+| from → to | tier | only the first passed | only the second passed | p |
+|---|---|---|---|---|
+{chr(10).join(pairs)}
+
+RL's own curve (mean reward of a step's rollouts, groups whose rewards differ, infrastructure left out of the batch):
+
+| step | reward | groups that teach | infrastructure |
+|---|---|---|---|
+{chr(10).join(curve_rows)}
+
+One seed of everything; the intervals cover the choice of tasks, not that of the run. Time: {seconds}.
+"""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--small", action="store_true", help="a rehearsal")
+    parser.add_argument("--keep", type=Path, help="a folder that stays, with checkpoints and every episode")
+    parser.add_argument("--content", type=Path, default=ROOT / "content")
+    parser.add_argument("--out", type=Path, help="where the raw result goes; the standard output otherwise")
+    parser.add_argument("--report", type=Path, help="write docs/learning.md from this raw result, and do nothing else")
+    options = parser.parse_args()
+    if options.report:
+        REPORT.write_text(report(json.loads(options.report.read_text(encoding="utf-8"))), encoding="utf-8")
+        return 0
+    raw = measure(SMALL if options.small else FULL, keep=options.keep, content=options.content)
+    text = json.dumps(raw, indent=1)
+    if options.out:
+        options.out.write_text(text, encoding="utf-8")
+    else:
+        print(text)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

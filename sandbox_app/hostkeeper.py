@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from sandbox_app.errors import StartFailed
+
 logger = logging.getLogger(__name__)
 PAUSES = (0.2, 1.0, 3.0, 10.0)
 STEADY = 30.0                        # seconds of life after which an earlier death is forgotten
@@ -34,7 +36,8 @@ class HostKeeper:
         return self._process
 
     def start(self) -> None:
-        self._process = self._spawn()
+        """Start the host, and go on trying when it can't be: episodes say meanwhile that no host answers."""
+        self._process = self._try()
         self._thread.start()
 
     def stop(self) -> None:
@@ -64,8 +67,11 @@ class HostKeeper:
             logger.error("the kernel host ended with %s; it is started again in %s s", code, pause)
             if self._stopping.wait(pause):
                 return
-            try:
-                self._process = self._spawn()
-            except OSError as error:
-                logger.error("the kernel host can't be started: %s", error)
-                self._process = None
+            self._process = self._try()
+
+    def _try(self) -> subprocess.Popen[Any] | None:
+        try:
+            return self._spawn()
+        except (OSError, StartFailed) as error:
+            logger.error("the kernel host can't be started: %s", error)
+            return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from celery import shared_task
@@ -31,7 +32,7 @@ def start_host(sender: Any = None, **_: Any) -> None:
         return
     from sandbox_app.kernels.host import spawn
 
-    keeper = HostKeeper(lambda: spawn(settings.KERNEL_SOCKET, settings.SANDBOX_SLOTS))
+    keeper = HostKeeper(lambda: spawn(Path(settings.KERNEL_SOCKET), settings.SANDBOX_SLOTS))
     keeper.start()
     _keepers.append(keeper)
 

@@ -261,9 +261,9 @@ def evidence(criteria: Sequence[Mapping[str, Any]], steps: Sequence[Any]) -> tup
         linked = [index for index, parts in places if any(_mentions(text, part.name) for part in parts)]
         if not linked and "answer" in text and steps and steps[-1].kind == "answer":
             linked = [steps[-1].index]
-        found.append(Evidence(
-            str(criterion["name"]), bool(criterion["passed"]), str(criterion.get("detail", "")), tuple(linked[:EVIDENCE_STEPS]),
-        ))
+        detail = str(criterion.get("detail", ""))
+        shown = tuple(linked[:EVIDENCE_STEPS])
+        found.append(Evidence(str(criterion["name"]), bool(criterion["passed"]), detail, shown))
     return tuple(found)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.core.cache import cache
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import NoReverseMatch, reverse
@@ -15,6 +15,7 @@ from django.utils.functional import SimpleLazyObject
 from django.views.decorators.http import require_GET
 
 from sandbox_app.models import Episode
+from sandbox_app.models.episodes import EpisodeStanding
 from tasks_app.models import Domain, Environment, JobState, Task, TaskSet, Tool
 from tasks_app.models.content import TaskStatus
 from tasks_app.permissions import LADDER, rank, role
@@ -54,15 +55,8 @@ RAIL = (
 
 
 def waiting_for_review() -> QuerySet[Episode]:
-    """Scored episodes whose verdict nobody has judged, or on which live reviews disagree."""
-    live = Q(reviews__undone_at__isnull=True)
-    judged = Count("reviews", filter=live & ~Q(reviews__decision="skip"), distinct=True)
-    approved = Count("reviews", filter=live & Q(reviews__decision="approve"), distinct=True)
-    episodes = Episode.objects.filter(
-        outcome__in=[Episode.Outcome.PASSED, Episode.Outcome.FAILED, Episode.Outcome.STOPPED]
-    )
-    counted = episodes.annotate(judged=judged, approved=approved)
-    return counted.filter(Q(judged=0) | (Q(approved__gt=0) & Q(judged__gt=F("approved"))))
+    """Scored episodes whose verdict nobody has judged, or on which reviewers disagree: one indexed column."""
+    return Episode.objects.reviewable().filter(standing__in=[EpisodeStanding.WAITING, EpisodeStanding.OPEN])
 
 
 COUNTERS: dict[str, Callable[[], int]] = {
@@ -158,8 +152,8 @@ def ladder(request: HttpRequest) -> list[dict[str, Any]]:
         ),
         card(
             "Reviews",
-            f"{known['review']:,} waiting",
-            "verdicts without a person's word",
+            known["review"],
+            "verdicts waiting for a person",
             "Review next" if known["review"] else "Queue",
             "review_next" if known["review"] else "review_queue",
         ),
@@ -194,7 +188,7 @@ def card(
 def next_step() -> dict[str, str]:
     """The one thing that brings the whole on from where it stands: what, why, and the link."""
     known = counts()
-    approved = Episode.objects.filter(reviews__decision="approve", reviews__undone_at__isnull=True).distinct().count()
+    approved = Episode.objects.trainable().count()
     if not known["tasks"]:
         return {"says": "No tasks are loaded yet. `python manage.py load_content` loads what ships with the code."}
     if not known["episodes"]:
@@ -208,6 +202,12 @@ def next_step() -> dict[str, str]:
             "says": f"{known['review']:,} verdicts wait for a person. What you approve is what a model can learn from.",
             "action": "Review next",
             "url_name": "review_next",
+        }
+    if not approved:
+        return {
+            "says": "Every verdict has a person's word and none is approved. Run more tasks for more to learn from.",
+            "action": "Browse tasks",
+            "url_name": "tasks",
         }
     if not known["runs"]:
         return {
@@ -231,7 +231,7 @@ def next_step() -> dict[str, str]:
 
 def needs_a_person() -> list[Episode]:
     """Episodes that wait for a person, the disagreements first, and what broke on our side."""
-    waiting = waiting_for_review().select_related("task").order_by("-judged", "-created_at", "-id")
+    waiting = waiting_for_review().select_related("task").order_by("standing", "-created_at", "-id")
     return list(waiting[:FOUND_AT_MOST])
 
 

@@ -93,6 +93,7 @@ AUTH_PASSWORD_VALIDATORS = [
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS else None
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if BEHIND_TLS else 0
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 
@@ -171,13 +172,23 @@ UNFOLD = {
     "SITE_TITLE": "Studio admin",
     "SITE_HEADER": "Studio admin",
     "SITE_URL": "/",
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": f"{STATIC_URL}studio/mark.svg"}],
     "SHOW_HISTORY": True,
     # The studio's one accent, in the steps that the theme asks for.
-    "COLORS": {"primary": {
-        "50": "oklch(97% .014 270)", "100": "oklch(94% .03 270)", "200": "oklch(88% .06 270)",
-        "300": "oklch(80% .1 270)", "400": "oklch(70% .15 270)", "500": "oklch(58% .19 268)",
-        "600": "oklch(48% .19 267)", "700": "oklch(42% .17 267)", "800": "oklch(36% .14 267)",
-        "900": "oklch(32% .11 268)", "950": "oklch(24% .08 268)",
-    }},
+    "COLORS": {
+        "primary": {
+            "50": "oklch(97% .014 270)",
+            "100": "oklch(94% .03 270)",
+            "200": "oklch(88% .06 270)",
+            "300": "oklch(80% .1 270)",
+            "400": "oklch(70% .15 270)",
+            "500": "oklch(58% .19 268)",
+            "600": "oklch(48% .19 267)",
+            "700": "oklch(42% .17 267)",
+            "800": "oklch(36% .14 267)",
+            "900": "oklch(32% .11 268)",
+            "950": "oklch(24% .08 268)",
+        }
+    },
     "SHOW_VIEW_ON_SITE": True,
 }

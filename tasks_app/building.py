@@ -20,7 +20,7 @@ from tasks_app.plans import catalogue
 from tasks_app.tasks import TaskSpec
 
 TASKS_A_MOTIF = 2
-PRIMERS_A_MOTIF = 13
+PRIMERS_A_MOTIF = 11
 SPARE = {"task": 3, "primer": 5}
 
 
@@ -61,7 +61,9 @@ def fulfil(package_folder: Path, order: Order) -> list[Outcome]:
     return outcomes
 
 
-def build(package_folder: Path, wanted: Iterable[Order], jobs: int, tell: Callable[[str], None]) -> tuple[list[TaskSpec], Funnel]:
+def build(
+    package_folder: Path, wanted: Iterable[Order], jobs: int, tell: Callable[[str], None]
+) -> tuple[list[TaskSpec], Funnel]:
     """All proven tasks of the orders, sorted by key, and the funnel. The result does not depend on `jobs`."""
     tasks, funnel = [], Funnel()
     for outcomes in _spread(partial(fulfil, package_folder), list(wanted), jobs):

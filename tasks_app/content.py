@@ -72,8 +72,10 @@ def unpack(content_dir: Path, data_dir: Path) -> list[tuple[Path, list[Path]]]:
             raise ContentError(f"{archive} is not there, though the manifest names it; check the repository out again")
         actual = hashlib.sha256(archive.read_bytes()).hexdigest()
         if actual != expected:
-            raise ContentError(f"{archive} hashes to {actual[:12]}, the manifest says {expected[:12]}; check the repository "
-                               "out again, or run build_content")
+            raise ContentError(
+                f"{archive} hashes to {actual[:12]}, the manifest says {expected[:12]}; check the repository "
+                "out again, or run build_content"
+            )
         folder = data_dir / "content" / f"{archive.stem}-{expected[:16]}"
         if not folder.exists():
             _extract(archive, folder)
@@ -91,5 +93,5 @@ def _extract(archive: Path, folder: Path) -> None:
         try:
             os.rename(inner, folder)
         except OSError:
-            if not folder.exists():     # else another start was faster, with the same bytes
+            if not folder.exists():  # else another start was faster, with the same bytes
                 raise

@@ -7,7 +7,7 @@ The cost is two builds and two runs of the reference, one of each wrong attempt,
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -39,6 +39,7 @@ from tasks_app.solutions import Run, run_in_process
 from tasks_app.tasks import TaskSpec, canonical, key_of
 from tasks_app.verification import judge
 
+Progress = Callable[[float, str], None]
 WRONG_TARGETS = ("neighbour", "wrong_target", "no_effects", "no_op")
 
 
@@ -78,8 +79,14 @@ def as_ran(package: EnvironmentPackage, state: State, run: Run) -> Ran:
     """A run in the form that the proofs read."""
     writes = {name for name, spec in package.tools.items() if spec["writes"]}
     calls = tuple(Called(c.tool, c.arguments, c.value, c.tool in writes) for c in run.calls)
-    return Ran(read_tables(package.model, state), read_tables(package.model, run.after), state.files, run.after.files,
-               run.answer, calls)
+    return Ran(
+        read_tables(package.model, state),
+        read_tables(package.model, run.after),
+        state.files,
+        run.after.files,
+        run.answer,
+        calls,
+    )
 
 
 def literals(plan: Plan) -> set[str]:
@@ -157,20 +164,32 @@ def _texts(task: TaskSpec, package: EnvironmentPackage, base: State, grown: Stat
     }
 
 
-def grow(task: TaskSpec, package: EnvironmentPackage, rows: int, files: int, seed: int | None = None) -> Growth:
+def grow(
+    task: TaskSpec,
+    package: EnvironmentPackage,
+    rows: int,
+    files: int,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> Growth:
     """Make `task` at a size and prove rules 1 to 9. Raises GrowthError or populate's error; a rule that does not hold
-    is no exception but a Proof that says so.
+    is no exception but a Proof that says so. `progress` is told a share from 0 to 1 and what is being done.
     """
+    tell = progress or (lambda share, doing: None)
     seed = task.seed if seed is None else seed
     scale = Scale(f"r{rows}-f{files}", rows, files)
+    tell(0.0, "making the base")
     base_state, base = _base(task.key, str(package.folder), seed, _ByKey(task), _ByKey(package))
+    tell(0.2, f"making {rows} rows and {files} files")
     state = package.build(seed, scale, task.directives)
+    tell(0.5, "running the reference")
     run = reference_run(task, package, state)
     ran = as_ran(package, state, run)
     verdict = judge(task.verifier, state, run.after, run.answer)
     if verdict.reward != 1.0:
         faults = "; ".join(f"{c.name}: {c.detail}" for c in verdict.criteria if not c.passed)
         raise GrowthError(f"the reference does not pass at {rows} rows and {files} files: {faults}")
+    tell(0.7, "proving each rule")
     model, plan = package.model, from_json(task.plan)
     names = named_texts(task.instruction, literals(plan))
     proof = (
@@ -190,7 +209,12 @@ def grow(task: TaskSpec, package: EnvironmentPackage, rows: int, files: int, see
 def measures(state: State, ran: Ran) -> dict[str, Any]:
     """Figures of one size; tokens are of the answers that the reference's reads return, by the counter named."""
     return {
-        "db_bytes": len(state.image), "db_kb": round(len(state.image) / 1000, 1), "files": len(state.files),
-        "rows": sum(len(rows) for rows in ran.before.values()), "calls": len(ran.calls), "tokens": token_count(ran.calls),
-        "token_counter": TOKEN_COUNTER, "state": state.digest,
+        "db_bytes": len(state.image),
+        "db_kb": round(len(state.image) / 1000, 1),
+        "files": len(state.files),
+        "rows": sum(len(rows) for rows in ran.before.values()),
+        "calls": len(ran.calls),
+        "tokens": token_count(ran.calls),
+        "token_counter": TOKEN_COUNTER,
+        "state": state.digest,
     }

@@ -21,7 +21,7 @@ from tasks_app.environments.state import State
 from tasks_app.rows import Change, Key, Row, Tables, changes, derived_columns, ids, stored, system_columns, without
 
 Json = Any
-FEW = 5      # below so many base rows, or twice as many added ones, "interleaved" says nothing
+FEW = 5  # below so many base rows, or twice as many added ones, "interleaved" says nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +56,9 @@ class Ran:
     calls: Sequence[Called]
 
 
-def base_kept(model: DomainModel, base: Tables, grown: Tables, base_files: Mapping[str, bytes],
-              grown_files: Mapping[str, bytes]) -> Proof:
+def base_kept(
+    model: DomainModel, base: Tables, grown: Tables, base_files: Mapping[str, bytes], grown_files: Mapping[str, bytes]
+) -> Proof:
     """Rule 1: base rows and files identical; derived columns are recomputed and not compared."""
     name, count = "base rows and files are identical", 0
     for entity in stored(model):
@@ -65,10 +66,17 @@ def base_kept(model: DomainModel, base: Tables, grown: Tables, base_files: Mappi
         for key, row in base.get(entity.name, {}).items():
             other = grown.get(entity.name, {}).get(key)
             if other is None:
-                return Proof(1, name, False, f"{entity.name} {key} is gone; populate must make the base from its seed alone")
+                return Proof(
+                    1, name, False, f"{entity.name} {key} is gone; populate must make the base from its seed alone"
+                )
             if without(row, derived) != without(other, derived):
-                return Proof(1, name, False, f"{entity.name} {key} differs: {_difference(row, other)}; "
-                                             "growth must not draw from the base's randomness")
+                return Proof(
+                    1,
+                    name,
+                    False,
+                    f"{entity.name} {key} differs: {_difference(row, other)}; "
+                    "growth must not draw from the base's randomness",
+                )
             count += 1
     for path, body in base_files.items():
         if grown_files.get(path) != body:
@@ -85,8 +93,12 @@ def texts_equal(pairs: Mapping[str, tuple[str, str]]) -> Proof:
     """Rule 2: name of a text → its hash at the base and at this size."""
     for what, (base, grown) in pairs.items():
         if base != grown:
-            return Proof(2, "same instruction, schemas, verifier, reference", False,
-                         f"{what}: {base[:12]} became {grown[:12]}; a task never changes with size, make another task")
+            return Proof(
+                2,
+                "same instruction, schemas, verifier, reference",
+                False,
+                f"{what}: {base[:12]} became {grown[:12]}; a task never changes with size, make another task",
+            )
     shown = ", ".join(f"{what} {base[:8]}" for what, (base, _) in pairs.items())
     return Proof(2, "same instruction, schemas, verifier, reference", True, f"equal by hash: {shown}")
 
@@ -102,8 +114,13 @@ def names_unique(model: DomainModel, texts: Iterable[str], base: Tables, grown: 
             for text in sorted(said & {value for value in after if isinstance(value, str)}):
                 counted += 1
                 if after[text] != before[text]:
-                    return Proof(3, name, False, f"{entity.name}.{column} {text!r} is borne by {after[text]} rows, by "
-                                                 f"{before[text]} at the base; keep it out of the pools that growth draws from")
+                    return Proof(
+                        3,
+                        name,
+                        False,
+                        f"{entity.name}.{column} {text!r} is borne by {after[text]} rows, by "
+                        f"{before[text]} at the base; keep it out of the pools that growth draws from",
+                    )
     return Proof(3, name, True, f"{counted} names of the instruction found in the data, none borne by an added row")
 
 
@@ -122,7 +139,9 @@ def foreign_keys_clean(model: DomainModel, state: State, grown: Tables) -> Proof
     finally:
         connection.close()
     if broken:
-        return Proof(4, name, False, f"{len(broken)} rows, first {broken[0]}; parents must be made before their children")
+        return Proof(
+            4, name, False, f"{len(broken)} rows, first {broken[0]}; parents must be made before their children"
+        )
     checked = 0
     for entity in stored(model):
         for attr in entity.attrs:
@@ -133,8 +152,13 @@ def foreign_keys_clean(model: DomainModel, state: State, grown: Tables) -> Proof
             for key, row in grown.get(entity.name, {}).items():
                 checked += 1
                 if row[attr.column] is not None and row[attr.column] not in targets:
-                    return Proof(4, name, False, f"{entity.name} {key}: {attr.column} {row[attr.column]!r} meets no {link.entity}; "
-                                                 "populate must draw it from the rows that are there")
+                    return Proof(
+                        4,
+                        name,
+                        False,
+                        f"{entity.name} {key}: {attr.column} {row[attr.column]!r} meets no {link.entity}; "
+                        "populate must draw it from the rows that are there",
+                    )
     return Proof(4, name, True, f"{checked} references checked")
 
 
@@ -157,19 +181,38 @@ def effects_equal(model: DomainModel, base: Ran, grown: Ran, *, growing: bool) -
     after = Counter(_essence(model, change) for change in changes(model, grown.before, grown.after))
     lost, more = before - after, after - before
     if lost:
-        return Proof(5, name, False, f"an effect of the base is missing here: {_shown(next(iter(lost)))}; a name or a page is lost")
+        return Proof(
+            5,
+            name,
+            False,
+            f"an effect of the base is missing here: {_shown(next(iter(lost)))}; a name or a page is lost",
+        )
     if growing:
-        return Proof(5, name, True, f"{sum(before.values())} effects as at the base; declared growing: {sum(more.values())} "
-                                    "added rows qualify by the same condition")
+        return Proof(
+            5,
+            name,
+            True,
+            f"{sum(before.values())} effects as at the base; declared growing: {sum(more.values())} "
+            "added rows qualify by the same condition",
+        )
     if more:
-        return Proof(5, name, False, f"an added row qualifies: {_shown(next(iter(more)))}; narrow what growth sets, or declare "
-                                     "the plan growing")
+        return Proof(
+            5,
+            name,
+            False,
+            f"an added row qualifies: {_shown(next(iter(more)))}; narrow what growth sets, or declare the plan growing",
+        )
     if base.answer != grown.answer:
         return Proof(5, name, False, f"the answer was {base.answer!r} and is {grown.answer!r}; an added row counts")
     for path in sorted(_written(base) | _written(grown)):
         if base.files_after.get(path) != grown.files_after.get(path):
             return Proof(5, name, False, f"{path} is not what it is at the base; an added row is listed in it")
-    return Proof(5, name, True, f"{sum(before.values())} changed rows, {len(_written(base))} files and the answer are as at the base")
+    return Proof(
+        5,
+        name,
+        True,
+        f"{sum(before.values())} changed rows, {len(_written(base))} files and the answer are as at the base",
+    )
 
 
 def _shown(essence: tuple[str, Any, Any]) -> str:
@@ -202,8 +245,13 @@ def ids_visible(model: DomainModel, instruction: str, ran: Ran) -> Proof:
             if word in known:
                 counted += 1
                 if word not in seen and word not in prose:
-                    return Proof(6, name, False, f"{call.tool} is given {word!r}, which no earlier answer shows; the plan reads "
-                                                 "something that no read tool gives")
+                    return Proof(
+                        6,
+                        name,
+                        False,
+                        f"{call.tool} is given {word!r}, which no earlier answer shows; the plan reads "
+                        "something that no read tool gives",
+                    )
         seen.update(_words(call.value))
     return Proof(6, name, True, f"{counted} ids in {len(ran.calls)} calls, each seen before")
 
@@ -220,8 +268,13 @@ def interleaved(model: DomainModel, base: Tables, grown: Tables) -> Proof:
         first, last = min(old, key=repr), max(old, key=repr)
         inside = sum(repr(first) < repr(key) < repr(last) for key in new)
         if inside == 0:
-            return Proof(7, name, False, f"{entity.name}: all {len(new)} added rows lie outside the base's range of keys; "
-                                         "keys must be drawn at random, not counted up")
+            return Proof(
+                7,
+                name,
+                False,
+                f"{entity.name}: all {len(new)} added rows lie outside the base's range of keys; "
+                "keys must be drawn at random, not counted up",
+            )
     return Proof(7, name, True, f"{looked} tables with enough rows to tell, each interleaved")
 
 
@@ -240,9 +293,16 @@ def aggregates_agree(model: DomainModel, grown: Tables) -> Proof:
             for key, row in grown.get(entity.name, {}).items():
                 checked += 1
                 if (row[attr.column] or 0) != expected.get(row[entity.own_key], 0):
-                    return Proof(8, name, False, f"{entity.name} {key}: {attr.column} is {row[attr.column]}, its rows give "
-                                                 f"{expected.get(row[entity.own_key], 0)}; recompute derived columns after growth")
-    return Proof(8, name, True, f"{checked} stored aggregates recomputed" if checked else "this domain stores no aggregate")
+                    return Proof(
+                        8,
+                        name,
+                        False,
+                        f"{entity.name} {key}: {attr.column} is {row[attr.column]}, its rows give "
+                        f"{expected.get(row[entity.own_key], 0)}; recompute derived columns after growth",
+                    )
+    return Proof(
+        8, name, True, f"{checked} stored aggregates recomputed" if checked else "this domain stores no aggregate"
+    )
 
 
 def _aggregate(model: DomainModel, entity: Entity, match: re.Match[str], grown: Tables) -> dict[Any, float]:
@@ -262,14 +322,26 @@ def wrong_attempts_fail(rewards: Mapping[str, float], *, nothing_to_do: bool) ->
     for attempt, reward in rewards.items():
         expected = 1.0 if attempt == "nothing" and nothing_to_do else 0.0
         if reward != expected and not (attempt == "nothing" and nothing_to_do):
-            return Proof(9, name, False, f"“{attempt}” was given {reward}; the verifier has a hole, or the size has lost what "
-                                         "tells the two apart")
+            return Proof(
+                9,
+                name,
+                False,
+                f"“{attempt}” was given {reward}; the verifier has a hole, or the size has lost what "
+                "tells the two apart",
+            )
     return Proof(9, name, True, f"{len(rewards)} wrong attempts judged: {', '.join(sorted(rewards))}")
 
 
 def token_count(calls: Iterable[Called]) -> int:
     """Tokens that the reference's reads return, by `TOKEN_COUNTER`: a quarter of their bytes as compact JSON."""
-    return sum(len(json.dumps(call.value, ensure_ascii=False, separators=(",", ":")).encode()) for call in calls if not call.writes) // 4
+    return (
+        sum(
+            len(json.dumps(call.value, ensure_ascii=False, separators=(",", ":")).encode())
+            for call in calls
+            if not call.writes
+        )
+        // 4
+    )
 
 
 TOKEN_COUNTER = "utf8-bytes/4"

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from tasks_app.environments.package import EnvironmentPackage
 from tasks_app.environments.state import State
 from tasks_app.filters import Rejected
-from tasks_app.growth import Growth, GrowthError, grow
+from tasks_app.growth import Growth, GrowthError, grow, reference_run
 from tasks_app.plans import catalogue
 from tasks_app.plans.algebra import Plan, PlanError, relations, roots, to_json
 from tasks_app.plans.drafts import Draft
@@ -88,12 +88,27 @@ def specify(draft: Draft, instance: int, package: EnvironmentPackage) -> TaskSpe
     said = to_json(replace(plan, traps=()))
     lineage = hashlib.sha256(canonical([draft.motif, said]).encode()).hexdigest()[:16]
     return TaskSpec(
-        key="", title=draft.title, tier=draft.tier, domain=draft.domain, environment=package.digest,
-        instruction=draft.instruction, tools=(), seed=number_of(f"{draft.motif}/{instance}"),
-        directives=(directives(draft, presets(draft.domain, lineage)["v0"])), scales=presets(draft.domain, lineage),
-        verifier=verifier, reference=reference, plan=to_json(plan), plan_tree=plan_tree(plan), lineage=lineage,
-        operators=operators(plan), depth=depth(plan), outcome_kind=draft.outcome_kind, split=split_of(lineage),
-        growing=draft.growing, motif=draft.motif,
+        key="",
+        title=draft.title,
+        tier=draft.tier,
+        domain=draft.domain,
+        environment=package.digest,
+        instruction=draft.instruction,
+        tools=(),
+        seed=number_of(f"{draft.motif}/{instance}"),
+        directives=(directives(draft, presets(draft.domain, lineage)["v0"])),
+        scales=presets(draft.domain, lineage),
+        verifier=verifier,
+        reference=reference,
+        plan=to_json(plan),
+        plan_tree=plan_tree(plan),
+        lineage=lineage,
+        operators=operators(plan),
+        depth=depth(plan),
+        outcome_kind=draft.outcome_kind,
+        split=split_of(lineage),
+        growing=draft.growing,
+        motif=draft.motif,
     )
 
 
@@ -110,7 +125,13 @@ def make(motif: str, instance: int, package: EnvironmentPackage) -> TaskSpec:
         raise Rejected("reference", f"at v0: {run.error}")
     _worth(draft, [call.tool for call in run.calls])
     report = make_probes(
-        draft.plan, package.model, Remembered(package), state, verifier=task.verifier, reference=run, cells=_style(draft),
+        draft.plan,
+        package.model,
+        Remembered(package),
+        state,
+        verifier=task.verifier,
+        reference=run,
+        cells=_style(draft),
         most=MOST_PROBES[draft.tier],
     )
     _sound(draft, report)
@@ -136,15 +157,24 @@ def _sound(draft: Draft, report: ProbeReport) -> None:
         if attempt.status == "passed":
             raise Rejected("probes", f"{name} ({attempt.probe.says}) is let through by every criterion")
         if name in traps and attempt.status in ("unplanted", "broken"):
-            raise Rejected("probes", f"trap {name} is {attempt.status}; predicted “{attempt.probe.criterion}”, "
-                                     f"found {list(attempt.failed)}")
+            raise Rejected(
+                "probes",
+                f"trap {name} is {attempt.status}; predicted “{attempt.probe.criterion}”, found {list(attempt.failed)}",
+            )
     if len(report.probes) < LEAST_PROBES[draft.tier]:
         found = ", ".join(f"{attempt.probe.name} {attempt.status}" for attempt in report.attempts)
-        raise Rejected("probes", f"{len(report.probes)} with different end states, {LEAST_PROBES[draft.tier]} are needed: {found}")
+        raise Rejected(
+            "probes", f"{len(report.probes)} with different end states, {LEAST_PROBES[draft.tier]} are needed: {found}"
+        )
 
 
 def _called(probes: Sequence[ProbeSpec], package: EnvironmentPackage) -> set[str]:
-    return {name for name in package.tools for probe in probes if f"tools.{name}(" in probe.source or f"tools.{name}," in probe.source}
+    return {
+        name
+        for name in package.tools
+        for probe in probes
+        if f"tools.{name}(" in probe.source or f"tools.{name}," in probe.source
+    }
 
 
 def _worth(draft: Draft, called: list[str]) -> None:
@@ -154,8 +184,11 @@ def _worth(draft: Draft, called: list[str]) -> None:
         return
     touched = entities(draft.plan)
     if len(called) < LEAST_CALLS or len(set(called)) < LEAST_TOOLS or len(touched) < LEAST_ENTITIES:
-        raise Rejected("worth", f"{len(called)} calls of {len(set(called))} tools on {len(touched)} entities; "
-                                f"at least {LEAST_CALLS}, {LEAST_TOOLS} and {LEAST_ENTITIES} are asked for")
+        raise Rejected(
+            "worth",
+            f"{len(called)} calls of {len(set(called))} tools on {len(touched)} entities; "
+            f"at least {LEAST_CALLS}, {LEAST_TOOLS} and {LEAST_ENTITIES} are asked for",
+        )
 
 
 def _outcome(draft: Draft, before: State, after: State, package: EnvironmentPackage) -> None:
@@ -190,33 +223,46 @@ def _grown(task: TaskSpec, package: EnvironmentPackage) -> dict[str, Growth]:
             raise Rejected("growth", f"{name}: rule {broken[0].rule}, {broken[0].detail}")
         for attempt in attempts(task, package, growth.state):
             if attempt.status != "live":
-                raise Rejected("probes", f"{attempt.probe.name} is {attempt.status} at {name}: should fail "
-                                         f"“{attempt.probe.criterion}”, fails {list(attempt.failed)}")
+                raise Rejected(
+                    "probes",
+                    f"{attempt.probe.name} is {attempt.status} at {name}: should fail "
+                    f"“{attempt.probe.criterion}”, fails {list(attempt.failed)}",
+                )
         found[name] = growth
     return found
 
 
 def _fresh(task: TaskSpec, package: EnvironmentPackage) -> dict[str, Any]:
-    """Reference and probes judged at a seed that nothing was chosen by, at v0 and one larger scale."""
+    """Reference and probes judged at a seed that nothing was chosen by: tasks at two scales, primers at one."""
     seed = number_of(f"fresh/{task.key}")
-    larger = ("v1", "v2", "v3")[seed % 3] if task.tier == "task" else "v1"
-    for name in ("v0", larger):
-        scale = task.scales[name]
+    names = ("v0", ("v1", "v2", "v3")[seed % 3]) if task.tier == "task" else (("v0", "v1")[seed % 2],)
+    rejected = 0
+    for name in names:
         try:
-            growth = grow(task, package, scale.rows, scale.files, seed=seed)
+            state = package.build(seed, task.scales[name], task.directives)
+            run = reference_run(task, package, state)
         except (GrowthError, ValueError) as error:
             raise Rejected("fresh", f"seed {seed} at {name}: {error}") from error
-        for attempt in attempts(task, package, growth.state):
+        refused = [c for c in judge(task.verifier, state, run.after, run.answer).criteria if not c.passed]
+        if refused:
+            raise Rejected("fresh", f"seed {seed} at {name}: {refused[0].name}: {refused[0].detail}")
+        for attempt in attempts(task, package, state):
             if attempt.status in ("passed", "broken"):
                 raise Rejected("fresh", f"{attempt.probe.name} is {attempt.status} at seed {seed}, {name}")
-    return {"seed": seed, "scales": ["v0", larger], "passed": True}
+            rejected += attempt.status in ("live", "mispredicted")
+    return {"seed": seed, "scales": list(names), "passed": True, "probes_rejected": rejected}
 
 
 def _measures(task: TaskSpec, grown: dict[str, Growth], fresh: dict[str, Any]) -> dict[str, Any]:
-    scales = {name: {**growth.measures, "proof": [asdict(proof) for proof in growth.proof]} for name, growth in grown.items()}
+    scales = {
+        name: {**growth.measures, "proof": [asdict(proof) for proof in growth.proof]} for name, growth in grown.items()
+    }
     checks = {
         "reference": {name: True for name in grown},
-        "probes": {probe.name: {"criterion": probe.criterion, "scales": sorted(grown), "rejected": True} for probe in task.probes},
+        "probes": {
+            probe.name: {"criterion": probe.criterion, "scales": sorted(grown), "rejected": True}
+            for probe in task.probes
+        },
         "fresh_seed": fresh,
         "proved": "in process by build_content",
     }

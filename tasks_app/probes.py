@@ -33,7 +33,7 @@ from tasks_app.solutions import Package, Run, run_in_process
 from tasks_app.tasks import ProbeSpec
 from tasks_app.verification import judge
 
-Rows = dict[str, Any]     # what each criterion expects, as `evaluate` gives it
+Rows = dict[str, Any]  # what each criterion expects, as `evaluate` gives it
 Cells = Literal["many", "one"]
 SAME_KIND = 1  # of one kind, beside the Plan's own traps
 OPTIONS = (
@@ -87,24 +87,28 @@ class Prober:
     ) -> None:
         self.model, self.package, self.state, self.verifier, self.tools = model, package, state, verifier, tools
         self.ignored = {e.table: {a.column for a in e.attrs if a.role == "system" or a.derived} for e in model.entities}
+        self.start = self._rows(state)
         self.reference_end = self.end(reference.after, reference.answer)
 
-    def end(self, state: State, answer: str) -> str:
-        """Digest of an end state: tables without what tools keep by themselves, files, answer."""
-        digest = hashlib.sha256(answer.encode())
+    def _rows(self, state: State) -> dict[str, frozenset[tuple[Any, ...]]]:
+        """Rows by table, without what tools keep by themselves."""
+        out = {}
         db = state.connect()
         try:
-            for (table,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall():
-                if table[0] == "_" or table.startswith("sqlite_"):
-                    continue
-                columns = [
-                    r[1] for r in db.execute(f'PRAGMA table_info("{table}")') if r[1] not in self.ignored.get(table, ())
-                ]
-                names = ", ".join(f'"{c}"' for c in columns)
-                for row in db.execute(f'SELECT {names} FROM "{table}" ORDER BY {names}'):
-                    digest.update(repr((table, row)).encode())
+            for (table,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+                if table[0] != "_" and not table.startswith("sqlite_"):
+                    skipped = self.ignored.get(table, ())
+                    names = [r[1] for r in db.execute(f'PRAGMA table_info("{table}")') if r[1] not in skipped]
+                    quoted = ", ".join(f'"{name}"' for name in names)
+                    out[table] = frozenset(db.execute(f'SELECT {quoted} FROM "{table}"'))
         finally:
             db.close()
+        return out
+
+    def end(self, state: State, answer: str) -> str:
+        """Digest of an end state: how tables differ from the start, files, answer."""
+        changed = [(table, row) for table, rows in self._rows(state).items() for row in rows ^ self.start[table]]
+        digest = hashlib.sha256("\n".join([answer, *sorted(map(repr, changed))]).encode())
         for path in sorted(state.files):
             digest.update(path.encode() + b"\0" + state.files[path] + b"\0")
         return digest.hexdigest()
@@ -185,9 +189,7 @@ def _gone_wrong(
             )
 
 
-def _of_trap(
-    trap: Trap, plan: Plan, model: DomainModel, state: State, expected: Rows, cells: Cells
-) -> ProbeSpec:
+def _of_trap(trap: Trap, plan: Plan, model: DomainModel, state: State, expected: Rows, cells: Cells) -> ProbeSpec:
     if trap.plan is None:
         source = compile_reference(plan, model, cells=cells, options=[trap.option])
         return ProbeSpec(trap.name, trap.kind, trap.says, source, _predicted(trap.option, plan, model, expected) or "")
@@ -196,9 +198,7 @@ def _of_trap(
     return ProbeSpec(trap.name, trap.kind, trap.says, source, criterion or "")
 
 
-def first_difference(
-    plan: Plan, other: Plan, model: DomainModel, state: State, expected: Rows
-) -> str | None:
+def first_difference(plan: Plan, other: Plan, model: DomainModel, state: State, expected: Rows) -> str | None:
     """The first criterion of `plan` in which `other` would bring about something else; None where none is."""
     names, theirs = criterion_names(plan, model), criterion_names(other, model)
     found = evaluate(other, model, state)
@@ -209,9 +209,10 @@ def first_difference(
     return next((mine for mine, other_name in pairs if expected[mine] != found[other_name]), None)
 
 
-def _effect_difference(plan: Plan, other: Plan, mine: tuple[str, ...], theirs: tuple[str, ...],
-                       expected: Rows, found: Rows) -> str | None:
-    """Which effect is charged: the one that misses a row; else the one that takes a row too many, if it reaches so far."""
+def _effect_difference(
+    plan: Plan, other: Plan, mine: tuple[str, ...], theirs: tuple[str, ...], expected: Rows, found: Rows
+) -> str | None:
+    """Which effect is charged: one that misses a row; else one that takes a row too many, if it reaches so far."""
     pairs = [(name, expected[name], found[theirs[i]] if i < len(theirs) else []) for i, name in enumerate(mine)]
     for name, asked, done in pairs:
         if set(asked) - set(done):

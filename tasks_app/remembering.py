@@ -39,7 +39,7 @@ class Remembered:
         writes = self._writes.get(name, True)
 
         def call(database: sqlite3.Connection, **arguments: Any) -> Any:
-            if database is not self._database:      # another run begins, over the untouched state
+            if database is not self._database:  # another run begins, over the untouched state
                 self._database, self._changed = database, False
             if writes:
                 self._changed = True

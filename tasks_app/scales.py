@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tasks_app.environments.package import EnvironmentPackage
     from tasks_app.growth import Growth
     from tasks_app.tasks import TaskSpec
@@ -46,8 +48,15 @@ def presets(domain: str, lineage: str) -> dict[str, Scale]:
     return found
 
 
-def grow(task: TaskSpec, package: EnvironmentPackage, rows: int, files: int, seed: int | None = None) -> Growth:
+def grow(
+    task: TaskSpec,
+    package: EnvironmentPackage,
+    rows: int,
+    files: int,
+    seed: int | None = None,
+    progress: Callable[[float, str], None] | None = None,
+) -> Growth:
     """`growth.grow`, imported late: growth needs tasks and environments, which need `Scale`."""
     from tasks_app import growth
 
-    return growth.grow(task, package, rows, files, seed)
+    return growth.grow(task, package, rows, files, seed, progress)

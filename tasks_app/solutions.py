@@ -178,7 +178,7 @@ def run(
         for i, cell in enumerate(cells(program)):
             printed.append([])
             exec(_compiled(cell, f"cell {i + 1}"), namespace)
-    except Exception as raised:  # a boundary: a program may fail in any way; it is reported
+    except Exception as raised:  # noqa: BLE001  a boundary: a program may fail in any way; it is reported
         error, refused = f"{type(raised).__name__}: {raised}", isinstance(raised, tool_error)
     try:
         after = State(db.serialize(), workspace.files)

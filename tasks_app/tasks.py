@@ -35,9 +35,9 @@ class ProbeSpec:
     name: str
     kind: str
     says: str
-    source: str                 # cells, as in a reference
-    criterion: str              # the criterion predicted to fail
-    answer: str | None = None   # a final message that replaces what the last cell printed (an echo, a forgery)
+    source: str  # cells, as in a reference
+    criterion: str  # the criterion predicted to fail
+    answer: str | None = None  # a final message that replaces what the last cell printed (an echo, a forgery)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,25 +48,25 @@ class TaskSpec:
     title: str
     tier: Literal["task", "primer"]
     domain: str
-    environment: str            # digest of the environment package
+    environment: str  # digest of the environment package
     instruction: str
-    tools: tuple[str, ...]      # at most 20, distractors among them
+    tools: tuple[str, ...]  # at most 20, distractors among them
     seed: int
     directives: Mapping[str, Any]
     scales: Mapping[str, Scale]
     verifier: str
     reference: str
     plan: Mapping[str, Any]
-    plan_tree: str              # hash of the plan without anchors and literals
-    lineage: str                # what splits keep together: one base task and all that grows from it
+    plan_tree: str  # hash of the plan without anchors and literals
+    lineage: str  # what splits keep together: one base task and all that grows from it
     operators: tuple[str, ...]
     depth: int
     outcome_kind: Literal["done", "partly_refused", "nothing_to_do"]
     split: Literal["train", "test"]
     probes: tuple[ProbeSpec, ...] = ()
     measures: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # by scale: db_kb, tokens, calls, state
-    growing: bool = False       # declared: added rows qualify too, by the instruction's own condition
-    motif: str = ""             # which motif it was made from
+    growing: bool = False  # declared: added rows qualify too, by the instruction's own condition
+    motif: str = ""  # which motif it was made from
 
 
 def cells(program: str) -> tuple[str, ...]:
@@ -98,19 +98,33 @@ def split_of(lineage: str) -> Literal["train", "test"]:
 def task_files(task: TaskSpec) -> dict[str, str]:
     """Path in the folder → text, the measures left out: exactly what `key` is the hash of, but for the key itself."""
     head = {
-        "title": task.title, "tier": task.tier, "domain": task.domain, "environment": task.environment,
-        "tools": list(task.tools), "seed": task.seed, "directives": task.directives,
+        "title": task.title,
+        "tier": task.tier,
+        "domain": task.domain,
+        "environment": task.environment,
+        "tools": list(task.tools),
+        "seed": task.seed,
+        "directives": task.directives,
         "scales": {name: {"rows": s.rows, "files": s.files} for name, s in task.scales.items()},
-        "plan_tree": task.plan_tree, "lineage": task.lineage, "operators": list(task.operators), "depth": task.depth,
-        "outcome_kind": task.outcome_kind, "split": task.split, "growing": task.growing, "motif": task.motif,
+        "plan_tree": task.plan_tree,
+        "lineage": task.lineage,
+        "operators": list(task.operators),
+        "depth": task.depth,
+        "outcome_kind": task.outcome_kind,
+        "split": task.split,
+        "growing": task.growing,
+        "motif": task.motif,
         "probes": [
             {"name": p.name, "kind": p.kind, "says": p.says, "criterion": p.criterion, "answer": p.answer}
             for p in task.probes
         ],
     }
     files = {
-        "task.json": _readable(head), "plan.json": _readable(task.plan), "instruction.md": task.instruction + "\n",
-        "verifier.py": task.verifier, "reference.py": task.reference,
+        "task.json": _readable(head),
+        "plan.json": _readable(task.plan),
+        "instruction.md": task.instruction + "\n",
+        "verifier.py": task.verifier,
+        "reference.py": task.reference,
     }
     return files | {f"probes/{p.name}.py": p.source for p in task.probes}
 
@@ -156,19 +170,21 @@ def load_task(folder: Path) -> TaskSpec:
     head = _read_json(folder, "task.json")
     probes = tuple(ProbeSpec(**row, source=_read(folder, f"probes/{row['name']}.py")) for row in head.pop("probes"))
     try:
-        task = TaskSpec(**{
-            **head,
-            "key": "",
-            "tools": tuple(head["tools"]),
-            "operators": tuple(head["operators"]),
-            "scales": {name: Scale(name, **size) for name, size in sorted(head["scales"].items())},
-            "instruction": _read(folder, "instruction.md").rstrip("\n"),
-            "plan": _read_json(folder, "plan.json"),
-            "verifier": _read(folder, "verifier.py"),
-            "reference": _read(folder, "reference.py"),
-            "probes": probes,
-            "measures": _read_json(folder, "measures.json") if (folder / "measures.json").exists() else {},
-        })
+        task = TaskSpec(
+            **{
+                **head,
+                "key": "",
+                "tools": tuple(head["tools"]),
+                "operators": tuple(head["operators"]),
+                "scales": {name: Scale(name, **size) for name, size in sorted(head["scales"].items())},
+                "instruction": _read(folder, "instruction.md").rstrip("\n"),
+                "plan": _read_json(folder, "plan.json"),
+                "verifier": _read(folder, "verifier.py"),
+                "reference": _read(folder, "reference.py"),
+                "probes": probes,
+                "measures": _read_json(folder, "measures.json") if (folder / "measures.json").exists() else {},
+            }
+        )
     except (KeyError, TypeError) as error:
         raise TaskError(f"{folder.name}: task.json has not the fields of a task ({error})") from error
     task = keyed(task)

@@ -14,11 +14,15 @@ for _name in ("DATABASE_URL", "REDIS_URL", "KERNEL_SOCKET", "ALLOWED_HOSTS", "PO
 os.environ["DATA_DIR"] = _folder
 os.environ["SECRET_KEY"] = "only-for-tests"
 
+if _url := os.environ.get("TEST_DATABASE_URL"):          # to run the tests on PostgreSQL
+    os.environ["DATABASE_URL"] = _url
+
 from studio.settings import *  # noqa: E402, F403
 
 ALLOWED_HOSTS = ["testserver", "127.0.0.1", "localhost"]
 # A file, as in real use: the in-memory database of tests locks whole tables between threads.
-DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}  # noqa: F405
+if not _url:
+    DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}  # noqa: F405
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
 CELERY_BROKER_URL = "memory://"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID, uuid4
 
 from asgiref.sync import sync_to_async
@@ -20,9 +20,10 @@ from ninja import Field, Router, Schema, Status
 from tasks_app.errors import Refused
 from tasks_app.permissions import check_group
 from training_app import services
+from training_app.configs import SftConfig
 from training_app.exporting import Range, byte_range, parts_of
 from training_app.models import Checkpoint, Evaluation, Export, Snapshot, TrainingRun
-from training_app.services.places import data_dir
+from training_app.services.places import data_dir, folder_of
 
 router = Router(tags=["training"])
 CHUNK = 256 * 1024
@@ -41,6 +42,58 @@ class ExportIn(Schema):
     source: str = ""
     split: str = ""
     key: str = Field("", max_length=64)
+
+
+class ChoiceIn(Schema):
+    """Which approved episodes a snapshot takes; "" takes all."""
+
+    tier: str = ""
+    domain: str = ""
+    scale: str = ""
+    policy: str = ""
+    source: str = ""
+
+
+class SftIn(Schema):
+    """An SFT run. `snapshot` is a digest, `start_from` a checkpoint's id."""
+
+    snapshot: str
+    start_from: UUID
+    epochs: int = Field(12, ge=1)
+    batch: int = Field(8, ge=1)
+    learning_rate: float = Field(2e-3, gt=0)
+    lora_rank: int = Field(0, ge=0)
+    max_length: int = Field(4_096, ge=256)
+    save_every: int = Field(50, ge=1)
+    seed: int = Field(0, ge=0)
+
+
+class RlIn(Schema):
+    """An RL run on train-split tasks. `most` 0 takes all of them."""
+
+    start_from: UUID
+    tier: Literal["primer", "task"] = "primer"
+    domain: str = ""
+    scale: str = "v0"
+    most: int = Field(0, ge=0)
+    steps: int = Field(20, ge=1)
+    tasks_per_step: int = Field(4, ge=1)
+    group: int = Field(8, ge=2)
+    learning_rate: float = Field(2e-4, gt=0)
+    temperature: float = Field(1.0, gt=0)
+    save_every: int = Field(10, ge=1)
+    seed: int = Field(0, ge=0)
+
+
+class EvaluationIn(Schema):
+    """An evaluation of checkpoints on held-out pairs of task and seed, controls included."""
+
+    checkpoints: list[UUID]
+    domain: str = ""
+    scale: str = "v0"
+    primers: int = Field(200, ge=0)
+    tasks: int = Field(24, ge=0)
+    seed: int = Field(0, ge=0)
 
 
 def _job(job: TrainingRun | Evaluation | Export) -> dict[str, Any]:
@@ -77,6 +130,54 @@ def list_snapshots(request: HttpRequest) -> list[dict[str, Any]]:
         }
         for one in Snapshot.objects.all()[:MOST]
     ]
+
+
+@router.post("/snapshots")
+def create_snapshot(request: HttpRequest, wanted: ChoiceIn) -> dict[str, Any]:
+    check_group(request.user, "engineer")
+    made = services.create_snapshot(choice=services.Choice(**wanted.dict()), by=request.user)
+    return {"digest": made.digest, "episodes": made.episodes_count, "left_out": made.left_out}
+
+
+@router.post("/runs/sft")
+def create_sft(request: HttpRequest, wanted: SftIn) -> dict[str, Any]:
+    """The same request gives the same run."""
+    check_group(request.user, "engineer")
+    values = wanted.dict()
+    snapshot = get_object_or_404(Snapshot, digest=values.pop("snapshot"))
+    start = get_object_or_404(Checkpoint, pk=values.pop("start_from"))
+    config = SftConfig(str(folder_of(start)), str(data_dir() / snapshot.folder), **values)
+    return _run(services.launch_sft(snapshot=snapshot, start_from=start, config=config, by=request.user))
+
+
+@router.post("/runs/rl")
+def create_rl(request: HttpRequest, wanted: RlIn) -> dict[str, Any]:
+    """The same request gives the same run."""
+    check_group(request.user, "engineer")
+    values = wanted.dict()
+    start = get_object_or_404(Checkpoint, pk=values.pop("start_from"))
+    chosen = {name: values.pop(name) for name in ("tier", "domain", "scale", "most")}
+    config = services.rl_config(start, attempts=services.train_attempts(**chosen, seed=wanted.seed), **values)
+    return _run(services.launch_rl(start_from=start, config=config, by=request.user))
+
+
+@router.post("/evaluations")
+def create_evaluation(request: HttpRequest, wanted: EvaluationIn) -> dict[str, Any]:
+    check_group(request.user, "engineer")
+    found = list(Checkpoint.objects.filter(pk__in=wanted.checkpoints).order_by("created_at"))
+    made = services.launch_evaluation(
+        checkpoints=found,
+        by=request.user,
+        label=f"Held-out {wanted.scale}",
+        attempts=services.held_out_attempts_of_tiers(
+            primers=wanted.primers,
+            tasks=wanted.tasks,
+            domain=wanted.domain,
+            scale=wanted.scale,
+            seed=wanted.seed,
+        ),
+    )
+    return {**_job(made), "name": made.name}
 
 
 @router.get("/runs")

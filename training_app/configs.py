@@ -105,7 +105,7 @@ class RlConfig(Config):
     tasks_per_step: int = 4
     learning_rate: float = 2e-4
     temperature: float = 1.0
-    max_new_tokens: int = 320
+    max_new_tokens: int = 768
     max_prompt: int = 5_600
     max_length: int = 4_096
     max_turns: int = 6
@@ -133,7 +133,7 @@ class EvaluateConfig(Config):
     attempts: tuple[Attempt, ...]
     socket: str
     temperature: float = 0.0
-    max_new_tokens: int = 320
+    max_new_tokens: int = 1_024
     max_prompt: int = 5_600
     max_turns: int = 8
     concurrency: int = 8

@@ -125,7 +125,7 @@ def void_reasons(entries: Sequence[Entry]) -> list[str]:
 
 def summarise(entries: Sequence[Entry], order: Sequence[str], tries: int = 1) -> dict[str, Any]:
     """The result of an evaluation: a row for each policy and tier, paired tests against the first checkpoint, void."""
-    tiers = sorted({entry.tier for entry in entries}, reverse=True)  # task beside primer, always apart
+    tiers = sorted({entry.tier for entry in entries})  # primers and tasks, always apart
     rows: list[dict[str, Any]] = []
     for policy in order:
         for tier in tiers:

@@ -40,6 +40,7 @@ def spawn(path: Path, slots: int, *, seconds: float = _SPAWN_SECONDS) -> subproc
 
     Call it from a thread that lives as long as the host should (the main one): the host dies with that thread.
     """
+    path.unlink(missing_ok=True)  # what a dead host left; one that still ends its sessions needs it no more
     process = subprocess.Popen(
         [sys.executable, "-m", "sandbox_app.kernels.host", "--socket", str(path), "--slots", str(slots),
          "--parent", str(os.getpid())],
@@ -73,6 +74,7 @@ class HostServer:
             server = await asyncio.start_unix_server(self._converse, fresh)
         finally:
             os.umask(old)
+        mine = fresh.stat().st_ino
         fresh.rename(path)
         stop = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -82,7 +84,8 @@ class HostServer:
         for task in list(self._open):
             task.cancel()
         await asyncio.gather(*self._open, return_exceptions=True)
-        path.unlink(missing_ok=True)
+        if path.exists() and path.stat().st_ino == mine:
+            path.unlink()  # a newer host's socket stays
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         credentials = writer.get_extra_info("socket").getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)

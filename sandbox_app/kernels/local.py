@@ -264,6 +264,11 @@ class KernelSession:
         why = f" after {self._server.evidence}" if self._server.evidence else ""
         return "kernel_dead", f"the kernel {ended}{why}"
 
+    @property
+    def pid(self) -> int:
+        """The launcher's pid: the root of all processes of this session."""
+        return self._confined.pid
+
     async def interrupt(self) -> None:
         self._confined.signal(signal.SIGINT)
 

@@ -23,20 +23,22 @@ _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_CAPBSET_DROP = 1, 4, 24
 _PR_SET_SECCOMP, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 22, 36, 38
 _SECCOMP_MODE_FILTER = 2
 _ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
-_EPERM, _ENOSYS = 1, 38
+_EPERM, _ENOSYS, _EAFNOSUPPORT = 1, 38, 97
 
 # System calls refused with EPERM: new namespaces and mounts, tracing, kernel keys and modules, io_uring and bpf.
-# Numbers by architecture; `clone` is refused only with CLONE_NEWUSER, `clone3` (flags unseen by a filter) not at all
-# there, so that the C library falls back to `clone`.
+# Numbers by architecture: its own, clone, clone3, socket, the refused ones. `clone` is refused only with CLONE_NEWUSER;
+# `clone3` (its flags are unseen by a filter) is said not to be there, so that the C library falls back to `clone`.
+# `socket` makes no other families than these: AF_VSOCK, for one, knows no network namespace and would reach a hypervisor.
+_FAMILIES = (1, 2, 10, 16)  # AF_UNIX, AF_INET, AF_INET6, AF_NETLINK
 _REFUSED = {
     "x86_64": (
-        0xC000003E, 56, 435,
-        (101, 155, 161, 165, 166, 167, 168, 169, 175, 176, 246, 248, 249, 250, 272, 298, 303, 304, 308, 310, 311, 313,
+        0xC000003E, 56, 435, 41,
+        (101, 103, 155, 161, 165, 166, 167, 168, 169, 175, 176, 246, 248, 249, 250, 272, 298, 303, 304, 308, 310, 311, 313,
          320, 321, 323, 425, 426, 427, 428, 429, 430, 431, 432, 433, 442),
     ),
     "aarch64": (
-        0xC00000B7, 220, 435,
-        (117, 41, 51, 40, 39, 224, 225, 142, 105, 106, 104, 217, 218, 219, 97, 241, 264, 265, 268, 270, 271, 273,
+        0xC00000B7, 220, 435, 198,
+        (117, 116, 41, 51, 40, 39, 224, 225, 142, 105, 106, 104, 217, 218, 219, 97, 241, 264, 265, 268, 270, 271, 273,
          294, 280, 282, 425, 426, 427, 428, 429, 430, 431, 432, 433, 442),
     ),
 }
@@ -117,7 +119,7 @@ def filter_program(machine: str) -> bytes:
     """The seccomp filter for an architecture, as BPF; b"" where we have no list (documented in `tier`)."""
     if machine not in _REFUSED:
         return b""
-    arch, clone, clone3, refused = _REFUSED[machine]
+    arch, clone, clone3, socket, refused = _REFUSED[machine]
     load, equal, greater_equal, any_bit, give = 0x20, 0x15, 0x35, 0x45, 0x06
     steps = [
         _instruction(load, 0, 0, 4),                      # architecture
@@ -131,6 +133,9 @@ def filter_program(machine: str) -> bytes:
     ]
     for number in refused:
         steps += [_instruction(equal, 0, 1, number), _instruction(give, 0, 0, _ERRNO | _EPERM)]
+    steps += [_instruction(equal, 0, len(_FAMILIES) + 3, socket), _instruction(load, 0, 0, 16)]
+    steps += [_instruction(equal, len(_FAMILIES) - at, 0, family) for at, family in enumerate(_FAMILIES)]
+    steps += [_instruction(give, 0, 0, _ERRNO | _EAFNOSUPPORT), _instruction(give, 0, 0, _ALLOW)]
     steps += [
         _instruction(equal, 0, 3, clone),
         _instruction(load, 0, 0, 16),                     # low half of the first argument: the flags

@@ -3,6 +3,7 @@
 It gives people failures and recovered errors to review, and training data its contrasts, before any model acts.
 
     mended    misspelt_tool  wrong_argument  undefined_name  malformed_call     an error, read, then the right cell
+              slow_cell                                                         prints, and takes its time
     not       gives_up  wrong_answer  no_op                                     stops short, or says what is not so
               first_page  default_filter  over_reach  partial  neighbour  trap  a probe of the task, as it stands
     stopped   kernel_exit                                                       ends its own kernel
@@ -98,6 +99,13 @@ def _malformed(task: TaskSpec, chance: random.Random) -> _Script:
     return "", [messages[0].removesuffix(unclosed), *messages, None]
 
 
+def _slow(task: TaskSpec, chance: random.Random) -> _Script:
+    first, *others = _calls(task)
+    part = cells(task.reference)[0]
+    waiting = 'import time\nprint("Reading…", flush=True)\ntime.sleep(4)\n'
+    return "", [first.replace(part, waiting + part), *others, None]
+
+
 def _gives_up(task: TaskSpec, chance: random.Random) -> _Script:
     messages = _calls(task)
     return "", [*messages[: chance.randrange(len(messages))], _GAVE_UP]
@@ -138,6 +146,7 @@ FAULTS: dict[str, _Maker] = {
     "wrong_argument": _mended(_argument, "That argument does not exist; without it."),
     "undefined_name": _mended(_undefined, "That name was not there yet."),
     "malformed_call": _malformed,
+    "slow_cell": _slow,
     "gives_up": _gives_up,
     "wrong_answer": _wrong_answer,
     "no_op": _no_op,

@@ -120,15 +120,18 @@ def undo(*, review: Review, by: Any) -> Review:
 
 
 def waiting_for(chosen: EpisodeFilter, user: Any) -> EpisodeQuerySet:
-    """The queue of `user`: scored, nobody's word final on it, not judged or skipped by this person."""
-    wanted = chosen if chosen.reviewed else chosen.having("reviewed", Episode.Standing.WAITING.value)
+    """The queue of `user`: scored, judged by nobody, not skipped by them; or what `reviewed` asks for instead."""
+    waiting = Episode.Standing.WAITING.value
+    wanted = chosen if chosen.reviewed else chosen.having("reviewed", waiting)
     rows = selected(wanted, user).reviewable()
-    return rows if wanted.reviewed in ("mine", "skipped") else rows.not_judged_by(user)
+    return rows.not_judged_by(user) if wanted.reviewed == waiting else rows
 
 
 def next_waiting(*, chosen: EpisodeFilter, user: Any, besides: Any = None) -> Episode | None:
     """The oldest one waiting that nobody else holds, reserved for `user`; None when the queue is empty."""
     rows = waiting_for(chosen, user).free_for(user)
+    if chosen.reviewed != "skipped":
+        rows = rows.not_judged_by(user)
     if besides is not None:
         rows = rows.exclude(pk=besides)
     for episode in rows.order_by("created_at", "pk")[:20]:
@@ -155,7 +158,7 @@ class BulkPreview:
 
 def _bulk_rows(chosen: EpisodeFilter, user: Any, until: datetime, ids: Iterable[str] = ()) -> list[Episode]:
     """Reviewable, let through by the filter, ended by `until`, and not judged by this person."""
-    rows = waiting_for(chosen, user) if chosen.reviewed else selected(chosen, user).reviewable().not_judged_by(user)
+    rows = selected(chosen, user).reviewable().not_judged_by(user)
     if ids:
         rows = rows.filter(pk__in=list(ids))
     rows = rows.filter(ended_at__lte=until).for_list().order_by("-created_at", "-pk")

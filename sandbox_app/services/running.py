@@ -13,6 +13,7 @@ import time
 import uuid
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -78,7 +79,7 @@ def conduct(episode: Episode) -> Conductor:
     async def start(host: Watched, feed: Feed) -> Trajectory:
         return await run_episode(task, package, scale, episode.seed, policy, host=host, limits=Limits(), observer=feed)
 
-    return Conductor(start, HostClient(settings.KERNEL_SOCKET))
+    return Conductor(start, HostClient(Path(settings.KERNEL_SOCKET)))
 
 
 def _follow(episode: Episode, conductor: Conductor) -> Trajectory:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import template
+from django.utils.safestring import SafeString, mark_safe
 
 from sandbox_app.steps import touched_from_json
 from tasks_app.templatetags.safe_text import HIDDEN
@@ -25,6 +26,12 @@ def item(mapping: Mapping[Any, Any], key: Any) -> Any:
 def plain(text: Any) -> str:
     """Text for an attribute (`shown` gives markup): what can't be seen, or turns the reading direction, becomes ·."""
     return HIDDEN.sub("·", str(text))
+
+
+@register.filter
+def breakable(html: SafeString) -> SafeString:
+    """Long names may break after an underscore. Takes what `shown` gives."""
+    return mark_safe(html.replace("_", "_<wbr>"))  # noqa: S308  (only adds a break to markup that is safe already)
 
 
 @register.filter

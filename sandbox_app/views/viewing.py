@@ -83,7 +83,7 @@ def viewer_context(request: HttpRequest, episode: Episode) -> dict[str, Any]:
         "episode": episode, "address": address, "rows": rows, "row": row, "bars": steps.bars(rows),
         "running": running, "following": following, "after": last_seq, "panels": PANELS,
         "evidence": steps.evidence(episode.criteria, rows), "chosen": address.chosen,
-        "cause_says": episode.cause.replace("_", " "),
+        "cause_says": "" if episode.cause == episode.status else episode.cause.replace("_", " "),
         "criteria_says": f"{episode.criteria_met} of {len(episode.criteria)} criteria",
     }
     context |= _ways(address, episode, rows, row) | _judged(request, episode, address)

@@ -24,6 +24,7 @@ async function fetchViewer(address) {
 
 async function open(address, { push = true } = {}) {
   const mine = ++request;
+  reader = false;
   let fresh;
   try {
     fresh = await fetchViewer(address);
@@ -202,13 +203,16 @@ if (viewer().hasAttribute("data-live")) {
   follow(viewer().dataset.stream, rendered, onEvent, { ended: (event) => event.kind === "ended" });
 }
 document.addEventListener("wheel", (event) => {
-  if (following() && event.deltaY < 0 && event.target.closest?.("#body")) reader = true;
+  if (!following() || event.deltaY >= 0 || !event.target.closest?.("#body")) return;
+  reader = true;
+  if (part("follow")) part("follow").hidden = false;
 }, { passive: true });
 document.addEventListener("scroll", (event) => {
   if (!reader || event.target.id !== "body") return;
   const box = event.target;
   if (box.scrollTop + box.clientHeight >= box.scrollHeight - 8) {
     reader = false;
+    if (part("follow")) part("follow").hidden = true;
     if (viewer().hasAttribute("data-stale")) soon();
   }
 }, { passive: true, capture: true });

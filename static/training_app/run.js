@@ -29,10 +29,9 @@ function show() {
   for (const place of places) {
     const drawn = series(place);
     if (!drawn.length || !window.Plotly) continue;
-    const extra = place.dataset.series.includes("grad_norm") ? { yaxis2: {} } : undefined;
-    if (place.dataset.drawn) { update(place, lines(drawn), extra); continue; }
+    if (place.dataset.drawn) { update(place, lines(drawn)); continue; }
     place.dataset.drawn = "1";
-    draw(place, lines(drawn), extra);
+    draw(place, lines(drawn));
     place.on("plotly_click", (click) => {
       if (chart.kind !== "rl") return;
       const step = click.points[0].x;

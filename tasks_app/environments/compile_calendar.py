@@ -1,4 +1,4 @@
-"""Ops over events that recur → functions of tools.py: lists that show instances, instances, free and busy, quick add."""
+"""Ops over events that recur → functions of tools.py: lists that show instances, instances, free and busy."""
 
 from __future__ import annotations
 
@@ -115,7 +115,9 @@ def expand(op: Op, model: DomainModel) -> Iterator[str]:
         yield f'    rows = [row for row in rows if row[{literal(status)}] != "cancelled"]'
     if any(p.name == "originalStart" for p in op.params):
         yield 'if "originalStart" in args:'
-        yield '    original = _utc(args["originalStart"], "originalStart") if len(args["originalStart"]) > 10 else args["originalStart"]'
+        yield '    original = args["originalStart"]'
+        yield "    if len(original) > 10:"
+        yield '        original = _utc(original, "originalStart")'
         yield f"    rows = [row for row in rows if row[{literal(names['original'])}] == original]"
     yield f"rows.sort(key=lambda row: (row[{literal(names['start'])}], row[{literal(names['id'])}]))"
     assert op.paging is not None
@@ -137,11 +139,15 @@ def free_busy(op: Op, model: DomainModel) -> Iterator[str]:
     yield '    if "id" not in item:'
     yield "        raise _invalid(\"each of items needs the field 'id'\")"
     yield '    key = _mine(db, item["id"])'
-    yield f'    if _select(db, "{scope.table}", ({literal(scope.own_key)},), {{{literal(scope.own_key)}: key}}) is None:'
+    own = literal(scope.own_key)
+    yield f'    if _select(db, "{scope.table}", ({own},), {{{own}: key}}) is None:'
     yield '        calendars[item["id"]] = {"errors": [{"domain": "global", "reason": "notFound"}], "busy": []}'
     yield "        continue"
-    yield f"""    where = ['"{names["scope"]}" = ?', "coalesce(status, '') <> 'cancelled'", "coalesce(transparency, '') <> 'transparent'"]"""
+    unless = op.effect.detail.get("unless", {})
+    conditions = [f'"{names["scope"]}" = ?', *(f"coalesce(\"{c}\", '') <> '{v}'" for c, v in unless.items())]
+    yield f"    where = {conditions!r}"
     yield f'    rows = _in_view(db, "{entity.table}", {name}, {name}_NAMES, where, (key,), (low, high), single=True)'
-    yield '    rows = [row for row in rows if row["status"] != "cancelled" and row["transparency"] != "transparent"]'
+    for column, value in unless.items():
+        yield f"    rows = [row for row in rows if row[{literal(column)}] != {literal(value)}]"
     yield f'    calendars[item["id"]] = {{"busy": _busy(rows, {name}_NAMES, low, high)}}'
     yield 'return {"kind": "calendar#freeBusy", "timeMin": low, "timeMax": high, "calendars": calendars}'

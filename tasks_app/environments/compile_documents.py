@@ -220,7 +220,7 @@ def _part_functions(part: Entity, model: DomainModel) -> str:
         kept = "{**kept.get(key, {}), **row}"
     checks = "".join(f"        {line}\n" for line in references(part, model, "row", key))
     return f'''def _{part.table}_of(db, r):
-    """The {part.plural or noun(part) + "s"} of one {noun(key.target)}, in the order of their key; None when there are none."""
+    """The {part.plural or noun(part) + "s"} of one {noun(key.target)}, by their key; None when there are none."""
     owner = {where}
     where = [f'"{{column}}" = ?' for column in owner]
     rows = _rows(db, "{part.table}", {constant(part)}, where, tuple(owner.values()), '{order}')

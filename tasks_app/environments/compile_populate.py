@@ -34,13 +34,15 @@ def compile_populate(model: DomainModel) -> str:
     head = source_of(pools, filling, picking, tables, files, linking, settling, plants, counting, columns, population)
     made = _after_what_they_need([_table(entity, model) for entity in in_order(model)])
     intro = (
-        f'"""Rows and files of {model.title or model.name}, generated from {model.source}. Standard library and numpy.\n\n'
-        "populate(connection, workspace, seed=, rows=, files=, directives=): deterministic, exactly that many rows and\n"
+        f'"""Rows and files of {model.title or model.name}, generated from {model.source}.\n\n'
+        "Standard library and numpy. populate(connection, workspace, seed=, rows=, files=, directives=):\n"
+        "deterministic, exactly that many rows and\n"
         'files; a larger size holds every row of a smaller one. TABLES says what there is.\n"""\n\n'
         "from __future__ import annotations\n\n"
     )
     user = _user(model)
-    data = f"USER = {pformat(user, width=118, sort_dicts=False)}\n\nTABLES = {pformat(made, width=118, sort_dicts=False)}\n"
+    shown = [pformat(value, width=118, sort_dicts=False) for value in (user, made)]
+    data = f"USER = {shown[0]}\n\nTABLES = {shown[1]}\n"
     call = '''
 
 def populate(connection, workspace, *, seed, rows, files, directives):

@@ -48,6 +48,9 @@ def value_of(param: Param, entity: Entity, model: DomainModel, column: str = "")
     says = " ".join(p.description for op in model.ops for p in op.params if p.name == param.name)
     if users and '"me"' in says:
         return f'_user(db, {value}, "{users[0].table}", "{users[0].own_key}", "email_address")'
+    aliases = next((e for e in model.entities if e.own_key == "alias" and e.parents[0].entity == target), None)
+    if aliases is not None and "an alias" in says:
+        return f'_known_as(db, {value}, "{aliases.table}", "alias", "{aliases.parents[0].column}")'
     if '"me"' in says or "primary" in says:
         return f"_mine(db, {value})"
     return value

@@ -60,7 +60,7 @@ def foreign_keys(entity: Entity, model: DomainModel) -> tuple[ForeignKey, ...]:
 
     None for a reference that accepts values outside, and for one that may point at any of several entities.
     """
-    found: dict[tuple[str, ...], ForeignKey] = {}
+    found: dict[tuple[str, frozenset[str]], ForeignKey] = {}
     known = {e.name: e for e in tables(model)}
     several = {p.column for p in entity.parents if sum(q.column == p.column for q in entity.parents) > 1}
     for attr in entity.attrs:
@@ -70,7 +70,9 @@ def foreign_keys(entity: Entity, model: DomainModel) -> tuple[ForeignKey, ...]:
         columns = _matching(entity, attr, target)
         if columns is not None and set(columns.values()) == set(target.key) and target is not entity:
             key = ForeignKey(entity, tuple(columns), target, tuple(columns.values()))
-            found[key.columns] = key
+            same = (target.name, frozenset(key.columns))
+            if same not in found or key.target_columns[-1] == target.own_key:  # said once for each of its columns
+                found[same] = key
     return tuple(found.values())
 
 

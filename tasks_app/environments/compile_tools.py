@@ -164,7 +164,10 @@ def compile_tools(model: DomainModel) -> str:
     names = "\n".join(filter(None, (compile_calendar.names_constant(e) for e in tables(model))))
     intro = (
         f'"""Tools of {model.title or model.name}, generated from {model.source}. Standard library only.\n\n'
-        f'Every tool is called as TOOLS[name](db, **arguments) and raises ToolError for what its caller can mend.\n"""\n'
+        "Every tool is called as TOOLS[name](db, **arguments) and raises ToolError for what a caller can mend.\n"
+        "The acting user (_session) administers the domain: who may do what is not checked, only what is possible.\n"
+        "Documents leave out nulls and flags that have their published default; a list always has its items.\n"
+        '"""\n'
     )
     functions = "\n\n\n".join(compile_tool(op, model) for op in model.ops)
     parts = [

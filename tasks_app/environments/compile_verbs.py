@@ -156,11 +156,13 @@ def move(op: Op, model: DomainModel) -> Iterator[str]:
     yield from find_row(op, entity, model)
     for column_name, value in detail.get("only", {}).items():
         yield f"if row[{literal(column_name)}] not in (None, {literal(value)}):"
-        yield f'    raise ToolError("FAILED_PRECONDITION", "only a {noun(entity)} with {column_name} {value} can be moved")'
+        said = f"only a {noun(entity)} with {column_name} {value} can be moved"
+        yield f'    raise ToolError("FAILED_PRECONDITION", "{said}")'
     yield "session = _session(db)"
     source = next((p for p in op.params if p.column == column and p.where == "path"), param)
     yield f"destination = {value_of(source, entity, model).replace(literal(source.name), literal(param.name))}"
-    yield f'_require(db, "{reference.target.table}", {{{literal(reference.target_columns[-1])}: destination}}, "{noun(reference.target)}")'
+    there = f"{{{literal(reference.target_columns[-1])}: destination}}"
+    yield f'_require(db, "{reference.target.table}", {there}, "{noun(reference.target)}")'
     others = ", ".join(f"{literal(c)}: {'destination' if c == column else f'row[{literal(c)}]'}" for c in entity.key)
     yield f"moved = {{{others}}}"
     yield f'if _select(db, "{entity.table}", {literal(entity.key[:1])}, moved):'

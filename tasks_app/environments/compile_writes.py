@@ -108,7 +108,7 @@ def finish_insert(op: Op, entity: Entity, model: DomainModel) -> Iterator[str]:
     yield from resolved(op, entity, model, "row")
     yield from _copied(entity, model)
     if {"scope_type", "scope_value"} <= {a.column for a in entity.attrs}:
-        yield 'row["id"] = row["scope_type"] if row.get("scope_value") is None else f"{row[\'scope_type\']}:{row[\'scope_value\']}"'
+        yield 'row["id"] = ":".join(row[name] for name in ("scope_type", "scope_value") if row.get(name))'
     yield f'_need("{noun(entity)}", {name}_REQUIRED, row)'
     yield from recurring_checks(entity, model)
     yield from set_references(entity, model, "row")
@@ -134,8 +134,10 @@ def resolved(op: Op, entity: Entity, model: DomainModel, row: str) -> Iterator[s
 def _copied(entity: Entity, model: DomainModel) -> Iterator[str]:
     """Columns that show what another row says (a calendar's name in the list of calendars)."""
     for _, attr, source, column, key in (found for found in twins(model) if found[0] is entity):
-        yield f'twin = _select(db, "{source.table}", ({literal(column)},), {{{literal(source.own_key)}: row.get({literal(key)})}})'
-        yield f"row[{literal(attr.column)}] = twin[{literal(column)}] if twin else {literal(0 if attr.kind == 'boolean' else None)}"
+        where = f"{{{literal(source.own_key)}: row.get({literal(key)})}}"
+        yield f'twin = _select(db, "{source.table}", ({literal(column)},), {where})'
+        otherwise = 0 if attr.kind == "boolean" else None
+        yield f"row[{literal(attr.column)}] = twin[{literal(column)}] if twin else {otherwise}"
 
 
 def _unique(op: Op, entity: Entity) -> Iterator[str]:
@@ -145,7 +147,8 @@ def _unique(op: Op, entity: Entity) -> Iterator[str]:
     if columns and columns != list(entity.key):
         pairs = ", ".join(f"{literal(c)}: row.get({literal(c)})" for c in columns)
         yield f'if _select(db, "{entity.table}", {literal(tuple(columns[:1]))}, {{{pairs}}}):'
-        yield f'    raise ToolError("ALREADY_EXISTS", "there is such a {noun(entity)} already: {", ".join(columns)} must be new")'
+        said = f"there is such a {noun(entity)} already: {', '.join(columns)} must be new"
+        yield f'    raise ToolError("ALREADY_EXISTS", "{said}")'
 
 
 def recurring_checks(entity: Entity, model: DomainModel) -> Iterator[str]:
@@ -265,7 +268,8 @@ def _only_from(op: Op, entity: Entity) -> Iterator[str]:
     if only:
         column = literal(only["column"])
         yield f"if row[{column}] != {literal(only['from'])} or values.get({column}) != {literal(only['to'])}:"
-        yield f'    raise ToolError("FAILED_PRECONDITION", "a {noun(entity)} can only go from {only["from"]} to {only["to"]}")'
+        said = f"a {noun(entity)} can only go from {only['from']} to {only['to']}"
+        yield f'    raise ToolError("FAILED_PRECONDITION", "{said}")'
 
 
 def _write_values(op: Op, entity: Entity, model: DomainModel) -> Iterator[str]:

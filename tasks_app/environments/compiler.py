@@ -19,7 +19,7 @@ LICENCES = {"Apache-2.0": "Apache License, Version 2.0, http://www.apache.org/li
 
 
 def compile_package(model: DomainModel, folder: Path) -> EnvironmentPackage:
-    """Write the package into `folder` (made if need be) and load it. Raises CannotCompile before anything is written."""
+    """Write the package into `folder`, made if need be, and load it. Raises CannotCompile before it writes."""
     model = from_json(json.loads(_json(to_json(model))))  # as it will be read again: tuples in details are lists
     texts = {
         "schema.sql": compile_schema(model),

@@ -85,6 +85,9 @@ class Answer:
     expr: Expr | None = None
 
 
+Part = Effect | FileReport | Answer
+
+
 @dataclass(frozen=True, slots=True)
 class Trap:
     """One honest mistake: the whole Plan as somebody carries it out who falls for it (or an option of the program)."""
@@ -241,7 +244,8 @@ def conjuncts(expr: Expr) -> tuple[Expr, ...]:
 def roots(plan: Plan) -> Iterator[Rel]:
     """The relations a Plan speaks of: lets in order, then those of effects, files and answers."""
     yield from plan.lets.values()
-    for part in (*plan.effects, *plan.files, *plan.answers):
+    parts: tuple[Part, ...] = (*plan.effects, *plan.files, *plan.answers)
+    for part in parts:
         yield part.rel
 
 

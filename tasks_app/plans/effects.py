@@ -96,7 +96,7 @@ def key_columns(effect: Effect, model: DomainModel) -> dict[str, Expr]:
     for name, expr in effect.key.items():
         column = next((p.column for p in op.params if p.name == name), None)
         if column is None and name in own:
-            column = name                                   # the own key of a part
+            column = name  # the own key of a part
         elif column is None:
             raise PlanError(f"{effect.tool} has no parameter {name!r}; it has {[p.name for p in op.params]}")
         elif op.entity != effect.entity:

@@ -1,4 +1,4 @@
-"""What tells the rows of a relation apart: needed for total orders, and to know that parents found are each read once."""
+"""What tells the rows of a relation apart: for total orders, and to know that each parent found is read once."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def _holidays(name: str, fresh: bool = True) -> Plan:
             "known": where(of_calendar(), LIVE),
             "days": file("inbox/holidays.csv", "row", (("date", "text"), ("holiday", "text"))),
             "missing": missing,
-            "made": join(use("calendar"), use("missing", "day"), cmp("!=", col("day.date"), col("calendar.id"))),
+            "made": join(use("calendar"), use("missing", "day")),
         },
         effects=(
             Effect(
@@ -220,7 +220,7 @@ def _archive(name: str, target: str, before: str, keep: str | None) -> Plan:
                 *([no(eq("event.location", lit(keep)))] if keep else []),
             ),
             "target": where(scan("CalendarListEntry", "target"), eq("target.summary", lit(target))),
-            "moved": join(use("target"), use("old", "event"), cmp("!=", col("target.id"), col("event.calendar_id"))),
+            "moved": join(use("target"), use("old", "event")),
             "months": group(use("moved"), ("event.location",), meetings=("count", None)),
         },
         effects=(

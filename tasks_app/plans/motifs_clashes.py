@@ -117,7 +117,7 @@ def _move_clashes(name: str, spare: str, first: str, until: str, op: str = "<") 
                 how="semi",
             ),
             "target": where(scan("CalendarListEntry", "target"), eq("target.summary", lit(spare))),
-            "moved": join(use("target"), use("second", "event"), cmp("!=", col("target.id"), col("event.calendar_id"))),
+            "moved": join(use("target"), use("second", "event")),
         },
         effects=(
             Effect("move", "Event", "events_move", use("moved"), key=EVENT_KEY, set={"calendar_id": col("target.id")}),

@@ -62,7 +62,7 @@ def _hours(
             "load": group(use("coming"), ("guest.email",), meetings=("count", None), minutes=("sum", col("length"))),
             "most": top(use("load"), order, n),
             "target": where(scan("CalendarListEntry", "target"), eq("target.summary", lit(target))),
-            "days": join(use("target"), use("most", "most"), cmp("!=", col("target.id"), col("most.email"))),
+            "days": join(use("target"), use("most", "most")),
         },
         effects=(
             Effect(

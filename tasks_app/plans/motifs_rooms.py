@@ -38,7 +38,7 @@ def _relocate(name: str, old: str, first: str, until: str, op: str = "<=", scope
             "sized": join(
                 join(use("week"), use("counts", "sum"), eq("event.id", "sum.event_id")),
                 use("new", "row"),
-                eq("event.location", "row.room") if scoped else cmp("!=", col("event.id"), col("row.room")),
+                *([eq("event.location", "row.room")] if scoped else []),
             ),
             "fits": where(use("sized"), cmp(op, col("sum.guests"), col("row.seats"))),
             "stuck": join(use("sized"), use("fits", "fit"), eq("event.id", "fit.id"), how="anti"),

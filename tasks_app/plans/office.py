@@ -40,14 +40,90 @@ MEETINGS = (
     "Floor plan review",
     "Fire drill debrief",
 )
-PROJECTS = ("Larch", "Harbour", "Granite", "Kestrel", "Meadow", "Quarry", "Lantern", "Saffron", "Tundra", "Willow")
+PROJECTS = (
+    "Acorn",
+    "Alder",
+    "Amber",
+    "Anchor",
+    "Aspen",
+    "Basalt",
+    "Beacon",
+    "Birch",
+    "Bramble",
+    "Bridge",
+    "Canyon",
+    "Cedar",
+    "Clover",
+    "Cobalt",
+    "Comet",
+    "Coral",
+    "Delta",
+    "Dune",
+    "Ember",
+    "Falcon",
+    "Fern",
+    "Fjord",
+    "Garnet",
+    "Glacier",
+    "Granite",
+    "Grove",
+    "Harbour",
+    "Hazel",
+    "Heron",
+    "Indigo",
+    "Island",
+    "Ivory",
+    "Jasper",
+    "Juniper",
+    "Kestrel",
+    "Lagoon",
+    "Lantern",
+    "Larch",
+    "Lichen",
+    "Magnet",
+    "Maple",
+    "Marble",
+    "Meadow",
+    "Meteor",
+    "Mosaic",
+    "Nectar",
+    "Onyx",
+    "Orchard",
+    "Osprey",
+    "Pebble",
+    "Pine",
+    "Plover",
+    "Prism",
+    "Quarry",
+    "Quartz",
+    "Raven",
+    "Reef",
+    "Ridge",
+    "Saffron",
+    "Sequoia",
+    "Slate",
+    "Sorrel",
+    "Spruce",
+    "Summit",
+    "Tamarisk",
+    "Thicket",
+    "Thistle",
+    "Topaz",
+    "Tundra",
+    "Umber",
+    "Valley",
+    "Willow",
+)
+GROUPS = ("Project", "Team", "Studio", "Group")
 ROOMS = ("Ada", "Curie", "Hopper", "Noether", "Turing", "Lovelace", "Franklin", "Meitner")
 WEEK = ("2026-11-09", "2026-11-10", "2026-11-11", "2026-11-12", "2026-11-13")  # Monday to Friday
 FAR = {  # what growth puts into a calendar: working days beyond all that motifs ask about
     "status": "confirmed",
     "recurrence": None,
     "start_time": {
-        "choice": [stamp(f"2026-12-{day:02d}", f"{hour:02d}:15") for day in (7, 8, 9, 10, 11, 14, 15) for hour in range(6, 19)]
+        "choice": [
+            stamp(f"2026-12-{day:02d}", f"{hour:02d}:15") for day in (7, 8, 9, 10, 11, 14, 15) for hour in range(6, 19)
+        ]
     },
 }
 
@@ -61,7 +137,8 @@ class Office:
         self._summaries: set[str] = set()
 
     def projects(self, n: int) -> list[str]:
-        return [f"Project {name}" for name in self.rng.sample(PROJECTS, n)]
+        kind = self.rng.choice(GROUPS)
+        return [f"{kind} {name}" for name in self.rng.sample(PROJECTS, n)]
 
     def rooms(self, n: int) -> list[str]:
         return [f"Room {name}" for name in self.rng.sample(ROOMS, n)]
@@ -71,7 +148,7 @@ class Office:
         found: list[str] = []
         while len(found) < n:
             summary = self.rng.choice(MEETINGS)
-            if summary in self._summaries:
+            if summary in self._summaries or self.rng.random() < 0.4:
                 summary = f"{summary} {self.rng.choice(('north', 'south', 'east', 'west', 'I', 'II', 'III', 'IV'))}"
             if summary not in self._summaries:
                 self._summaries.add(summary)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from tasks_app.plans.algebra import Expr, Plan, Rel, Trap, both, conjuncts
+from tasks_app.plans.algebra import Answer, Effect, Expr, FileReport, Part, Plan, Rel, Trap, both, conjuncts
 
 BOUNDARY = {">=": ">", ">": ">=", "<=": "<", "<": "<="}
 Variant = tuple[str, str, Any]  # kind, what someone does who falls for it, the changed piece
@@ -23,22 +23,30 @@ def perturbed(plan: Plan) -> Iterator[Trap]:
         for let, old in plan.lets.items()
         for kind, says, rel in of_relation(old)
     ]
-    for name in ("effects", "files", "answers"):
-        parts = getattr(plan, name)
-        for i, part in enumerate(parts):
-            variants = [(kind, says, replace(part, rel=rel)) for kind, says, rel in of_relation(part.rel)]
-            if name == "effects":
-                variants += [
-                    (kind, says, replace(part, set={**part.set, column: value}))
-                    for column, old in part.set.items()
-                    for kind, says, value in of_value(column, old)
-                ]
-            found += [
-                (kind, says, replace(plan, **{name: (*parts[:i], new, *parts[i + 1 :])}))
-                for kind, says, new in variants
-            ]
+    parts: tuple[Part, ...] = (*plan.effects, *plan.files, *plan.answers)
+    for place, part in enumerate(parts):
+        for kind, says, new in _of_part(part):
+            found.append((kind, says, _with(plan, (*parts[:place], new, *parts[place + 1 :]))))
     for i, (kind, says, new) in enumerate(found):
         yield Trap(f"{kind}_{i}", kind, says, replace(new, traps=()))
+
+
+def _with(plan: Plan, parts: tuple[Part, ...]) -> Plan:
+    return replace(
+        plan,
+        effects=tuple(p for p in parts if isinstance(p, Effect)),
+        files=tuple(p for p in parts if isinstance(p, FileReport)),
+        answers=tuple(p for p in parts if isinstance(p, Answer)),
+    )
+
+
+def _of_part(part: Part) -> Iterator[Variant]:
+    for kind, says, rel in of_relation(part.rel):
+        yield kind, says, replace(part, rel=rel)
+    if isinstance(part, Effect):
+        for column, old in part.set.items():
+            for kind, says, value in of_value(column, old):
+                yield kind, says, replace(part, set={**part.set, column: value})
 
 
 def of_relation(rel: Rel) -> Iterator[Variant]:

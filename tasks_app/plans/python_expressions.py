@@ -184,7 +184,7 @@ class PythonExpressions:
     def _arithmetic(self, op: str, a: Expr, b: Expr, rows: Rows) -> str:
         left, right = self._nested(a, rows), self._nested(b, rows)
         known = self._known([a] if op == "/" else [a, b], rows)
-        known += [right] if op == "/" and not _nonzero(b) else []      # neither null nor 0
+        known += [right] if op == "/" and not _nonzero(b) else []  # neither null nor 0
         code = f"{left} {op} {right}"
         return f"({code} if {' and '.join(known)} else None)" if known else code
 

@@ -23,10 +23,10 @@ from tasks_app.plans.python_expressions import PythonExpressions, spelled
 from tasks_app.plans.reading import Route, keeper, route
 
 OURS = (
-    "a", "b", "row", "rows", "key", "by", "every", "mean", "later", "moment", "plain", "group", "found", "file", "writer",
-    "line", "lines", "tools", "csv", "json", "os", "date", "datetime", "timedelta", "timezone", "answer", "page", "part",
-    "parts", "due_text", "day_text", "parts_of_day", "parts_of_time", "ToolError",
-)  # fmt: skip
+    *("a", "b", "row", "rows", "key", "by", "every", "mean", "later", "moment", "plain", "group", "found", "file"),
+    *("writer", "line", "lines", "tools", "csv", "json", "os", "date", "datetime", "timedelta", "timezone", "answer"),
+    *("page", "part", "parts", "due_text", "day_text", "parts_of_day", "parts_of_time", "ToolError"),
+)
 WIDTH = 112
 RESERVED = frozenset((*keyword.kwlist, *dir(builtins), *OURS))
 
@@ -89,6 +89,11 @@ class Reader:
         self.pager: tuple[str, str] | None = None
         self._uses: dict[tuple[str, str], str] = {}
         self._read_before: dict[tuple[Any, ...], str] = {}
+
+    def _assign(self, wish: str, code: str) -> str:
+        variable = self.name(wish)
+        self.lines.append(f"{variable} = {code}")
+        return variable
 
     # -- names
 

@@ -69,11 +69,6 @@ class Relations(Reader):
     def _rows(self, rel: Rel, variable: str) -> Rows:
         return Rows({variable: self.scope.columns(rel)})
 
-    def _assign(self, wish: str, code: str) -> str:
-        variable = self.name(wish)
-        self.lines.append(f"{variable} = {code}")
-        return variable
-
     def _narrowed(self, known: Known, condition: Expr, below: Rel) -> Known:
         """What a condition adds: values that columns are bound to, or are among."""
         bound, only = dict(known.bound), dict(known.only)
@@ -149,7 +144,7 @@ class Relations(Reader):
         """Rows whose value is, or is not, among those of one column of the other side."""
         mine, theirs = equal
         nullable = self.scope.columns(right)[theirs].nullable
-        if right[0] == "use":                               # no need to rename all for the sake of one column
+        if right[0] == "use":  # no need to rename all for the sake of one column
             names = {renamed(n, right[2]): n for n in self.scope.columns(self.plan.lets[right[1]])}
             b_rows, theirs = self.let_names[right[1]], names[theirs]
         else:
@@ -172,7 +167,9 @@ class Relations(Reader):
         if right[0] != "scan" or not alone or any(self.scope.columns(left)[a].nullable for a in asked):
             return None
         tests = [*rest, *reversed(conditions)]
-        rows = self.scan_along(self.model.entity(right[1]), right[2], known, {b for _, b in equal}, "" if tests else wish)
+        rows = self.scan_along(
+            self.model.entity(right[1]), right[2], known, {b for _, b in equal}, "" if tests else wish
+        )
         if rows is None or not tests:
             return rows
         spell = Rows({"row": {**self.scope.columns(left), **self.scope.columns(right)}})

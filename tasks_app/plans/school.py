@@ -23,6 +23,16 @@ SUBJECTS = (
     "Ceramics",
     "Music Theory",
     "Geology",
+    "Botany",
+    "Rhetoric",
+    "Calculus",
+    "Pottery",
+    "Robotics",
+    "Welsh",
+    "Greek",
+    "Film Studies",
+    "Sociology",
+    "Carpentry",
     "Journalism",
 )
 ESSAYS = (
@@ -165,10 +175,18 @@ class School:
 
     def more_submissions(self, share: float, course: str, works: Sequence[str], **row: Any) -> None:
         """Growth: further submissions to these assignments, by members of the course."""
-        self.cast.grow("StudentSubmission", share, {
-            "course_id": ref(course), "course_work_id": {"choice": [ref(work) for work in works]}, "late": 0,
-            "draft_grade": None, "assigned_grade": None, **row,
-        })
+        self.cast.grow(
+            "StudentSubmission",
+            share,
+            {
+                "course_id": ref(course),
+                "course_work_id": {"choice": [ref(work) for work in works]},
+                "late": 0,
+                "draft_grade": None,
+                "assigned_grade": None,
+                **row,
+            },
+        )
 
     def announcement(self, course: str, text: str, **row: Any) -> str:
         return self.cast.plant("Announcement", {"course_id": ref(course), "text": text, "state": "PUBLISHED", **row})

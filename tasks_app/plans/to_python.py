@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from tasks_app.domains.model import Attr, DomainModel, Entity, Op
-from tasks_app.plans.algebra import Answer, Effect, FileReport, Plan, Rel
+from tasks_app.plans.algebra import Answer, Effect, FileReport, Part, Plan, Rel
 from tasks_app.plans.effects import links
 from tasks_app.plans.python_expressions import HELPERS, IMPORTS, Rows, spelled
 from tasks_app.plans.python_reading import WIDTH
@@ -59,7 +59,7 @@ class Program:
     def text(self, cells: str) -> str:
         for let, rel in self.plan.lets.items():
             self._let(let, rel)
-        parts = (*self.plan.effects, *self.plan.files, *self.plan.answers)
+        parts: tuple[Part, ...] = (*self.plan.effects, *self.plan.files, *self.plan.answers)
         made = {id(part): self._rows(part.rel) for part in parts}  # all is read before anything is changed
         if not self.options & {"no_effects", "report_only"}:
             for i, effect in enumerate(self.plan.effects):
@@ -158,10 +158,9 @@ class Program:
                 arguments.append(f"{direct}={code}")
                 continue
             attr = entity.attr(column)
-            masked += [
-                path.split(".")[0] if "|" in attr.path else path for path in attr.path.replace("|", "+").split("+")
-            ]
-            self._place(body, attr, code)
+            masked += masks_of(attr)
+            if code != "None" or not op.mask_param:  # named in the mask and not given: cleared
+                self._place(body, attr, code)
         arguments += [f"{name}={source_of(value)}" for name, value in body.items()]
         if op.mask_param and masked:
             arguments.append(f"{op.mask_param}={spelled(','.join(dict.fromkeys(masked)))}")
@@ -173,14 +172,19 @@ class Program:
 
     def _place(self, body: dict[str, object], attr: Attr, code: str) -> None:
         """Puts a value where the published body has it."""
+        told = code[1:-1] if code.startswith('"') and code.count('"') == 2 else None  # a literal
         if "+" in attr.path:
             day, time = attr.path.split("+")
             put(body, day, f"{self.python.helper('parts_of_day')}({code})")
-            put(body, time, f"{self.python.helper('parts_of_time')}({code})")
+            if told is None or len(told) > len("2026-11-02"):
+                put(body, time, f"{self.python.helper('parts_of_time')}({code})")
         elif "|" in attr.path:
             long, short = attr.path.split("|")
-            top, names = long.rsplit(".", 1)[0], [p.rsplit(".", 1)[-1] for p in (long, short)]
-            put(body, f"{top}.*", f'"{names[0]}" if len({code}) > 10 else "{names[1]}": {code}')
+            top, (timed, all_day) = long.rsplit(".", 1)[0], [p.rsplit(".", 1)[-1] for p in (long, short)]
+            if told is None:
+                put(body, f"{top}.*", f'"{timed}" if len({code}) > 10 else "{all_day}": {code}')
+            else:
+                put(body, f"{top}.{timed if len(told) > len('2026-11-02') else all_day}", code)
         elif attr.kind == "date":
             put(body, attr.path, f"{self.python.helper('parts_of_day')}({code})")
         else:
@@ -262,7 +266,8 @@ class Program:
                     f'    file.write("| " + " | ".join({headers}) + " |\\n")',
                     f'    file.write("|" + " --- |" * {len(report.columns)} + "\\n")',
                     f"    for row in {rows}:",
-                    f'        file.write("| " + " | ".join("" if value is None else str(value) for value in [{values}]) + " |\\n")',
+                    f'        cells = ["" if value is None else str(value) for value in [{values}]]',
+                    '        file.write("| " + " | ".join(cells) + " |\\n")',
                 ]
         lines.append(f'print("written:", {spelled(report.path)}, len({rows}), "rows")')
         self._close()
@@ -296,6 +301,13 @@ class Program:
             return f"print({values[0]})"
         pairs = ", ".join(f"{a.name}: {{{v}}}" for a, v in zip(self.plan.answers, values, strict=True))
         return f'print(f"{pairs}")'
+
+
+def masks_of(attr: Attr) -> list[str]:
+    """The published paths that a mask must name for an attribute to be written."""
+    if "|" in attr.path:
+        return [attr.path.split(".")[0]]
+    return attr.path.split("+")
 
 
 def called(tool: str, arguments: list[str]) -> list[str]:

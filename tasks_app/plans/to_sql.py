@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import pprint
+import re
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import lru_cache
@@ -24,6 +25,7 @@ from tasks_app.plans.algebra import (
     Effect,
     Expr,
     FileReport,
+    Part,
     Plan,
     Rel,
     expressions,
@@ -35,6 +37,7 @@ from tasks_app.plans.columns import Column, Scope, renamed
 from tasks_app.plans.effects import Change, change, criterion_names, descendants
 from tasks_app.verification import RUNTIME_MARK, load
 
+OUR_IMPORT = re.compile(r"^from tasks_app[^(\n]*(?:\([^)]*\))?\n", re.MULTILINE)
 PARTS = ("verifier_functions.py", "verifier_reports.py", "verifier_runtime.py")
 
 
@@ -64,7 +67,7 @@ def words(value: Any) -> set[str]:
     return {word for part in parts for word in words(part)}
 
 
-def vars_of(part: Effect | FileReport | Answer) -> list[Any]:
+def vars_of(part: Part) -> list[Any]:
     return [getattr(part, f.name) for f in fields(part)]
 
 
@@ -129,7 +132,8 @@ class Statements:
         self.sql = Expressions(plan.params)
         self.steps: list[tuple[Any, ...]] = []
         self._tables: dict[Rel, str] = {}
-        self._words = words([plan.lets, [vars_of(part) for part in (*plan.effects, *plan.files, *plan.answers)]])
+        parts: tuple[Part, ...] = (*plan.effects, *plan.files, *plan.answers)
+        self._words = words([plan.lets, [vars_of(part) for part in parts]])
         self._bare = {word.partition(".")[2] for word in self._words}
 
     def source(self, rel: Rel) -> str:
@@ -191,9 +195,10 @@ class Statements:
                 columns = ", ".join(f"{self.sql.value(e)} AS {quoted(n)}" for n, e in new)
                 return f"SELECT *, {columns} FROM {self.source(below)}"
             case ("group", below, by, aggregates):
-                columns = [quoted(n) for n in by] + [f"{self.aggregate(a, e)} AS {quoted(n)}" for n, a, e in aggregates]
-                tail = f" GROUP BY {', '.join(quoted(n) for n in by)}" if by else ""
-                return f"SELECT {', '.join(columns)} FROM {self.source(below)}{tail}"
+                keys = [quoted(n) for n in by]
+                values = [f"{self.aggregate(a, e)} AS {quoted(n)}" for n, a, e in aggregates]
+                tail = f" GROUP BY {', '.join(keys)}" if by else ""
+                return f"SELECT {', '.join(keys + values)} FROM {self.source(below)}{tail}"
             case ("top", below, order, n):
                 return f"SELECT * FROM {self.source(below)} ORDER BY {self.order(order)} LIMIT {n}"
             case _:
@@ -331,7 +336,7 @@ def runtime() -> str:
     for part in PARTS:
         text = (folder / part).read_text(encoding="utf-8")
         body = text.split('"""\n', 1)[1].replace("from __future__ import annotations\n", "")
-        kept.append("\n".join(line for line in body.splitlines() if not line.startswith("from tasks_app")))
+        kept.append(OUR_IMPORT.sub("", body))
     return "\n".join(kept).rstrip("\n") + "\n"
 
 
@@ -351,7 +356,8 @@ def compile_verifier(plan: Plan, model: DomainModel) -> str:
 
 @lru_cache
 def _runtime_names() -> dict[str, Any]:
-    return load(runtime() + RUNTIME_MARK + "def verify():\n    pass\n").__globals__
+    names: dict[str, Any] = load(runtime() + RUNTIME_MARK + "def verify():\n    pass\n").__globals__
+    return names
 
 
 def evaluate(plan: Plan, model: DomainModel, state: State) -> dict[str, Any]:

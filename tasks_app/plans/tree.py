@@ -11,7 +11,7 @@ import json
 import re
 
 from tasks_app.domains.model import DomainModel
-from tasks_app.plans.algebra import Expr, Json, Plan, Rel, conjuncts, inner, relations, roots
+from tasks_app.plans.algebra import Expr, Json, Part, Plan, Rel, conjuncts, inner, relations, roots
 from tasks_app.plans.to_python import compile_reference
 
 OPERATORS = (
@@ -130,7 +130,8 @@ def depth(plan: Plan) -> int:
             return of(plan.lets[rel[1]])
         return max((1 + of(below) for below in inner(rel)), default=0)
 
-    return max(of(part.rel) for part in (*plan.effects, *plan.files, *plan.answers))
+    parts: tuple[Part, ...] = (*plan.effects, *plan.files, *plan.answers)
+    return max(of(part.rel) for part in parts)
 
 
 def operators(plan: Plan) -> tuple[str, ...]:

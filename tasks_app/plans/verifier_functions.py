@@ -34,7 +34,7 @@ def worded(value: Any) -> str:
     """A value inside a longer text: nothing for null, no ".0" on whole numbers."""
     if value is None:
         return ""
-    return str(int(value)) if isinstance(value, float) and value == int(value) else str(value)
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def strict(function: Callable[..., Any]) -> Callable[..., Any]:

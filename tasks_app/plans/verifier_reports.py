@@ -10,6 +10,7 @@ import csv
 import io
 import itertools
 import json
+import math
 import re
 import unicodedata
 from typing import Any
@@ -31,9 +32,10 @@ def plain(text: Any) -> str:
 
 def number(text: Any) -> float | None:
     try:
-        return float(str(text).strip().replace(",", ""))
+        found = float(str(text).strip().replace(",", ""))
     except ValueError:
         return None
+    return found if math.isfinite(found) else None
 
 
 def canonical(value: Any, kind: str) -> Any:
@@ -225,3 +227,37 @@ def _same(said: str, wanted: Any, kind: str, alone: bool) -> bool:
             for text in map(str, texts)
         )
     return wanted in texts
+
+
+def says(text: Any, facts: list[Any]) -> bool:
+    """Whether a free text mentions each fact as a whole word, whatever its case and spacing."""
+    found = plain(text or "").casefold()
+    return all(
+        re.search(r"(?<!\w)" + re.escape(plain(worded(f)).casefold()) + r"(?!\w)", found)
+        for f in facts
+        if f is not None
+    )
+
+
+def matched(candidates: list[list[int]]) -> dict[int, int]:
+    """A largest matching of wishes to rows (augmenting paths): wish → row."""
+    owner: dict[int, int] = {}
+
+    def place(wish: int, seen: set[int]) -> bool:
+        for row in candidates[wish]:
+            if row not in seen:
+                seen.add(row)
+                if row not in owner or place(owner[row], seen):
+                    owner[row] = wish
+                    return True
+        return False
+
+    for wish in range(len(candidates)):
+        place(wish, set())
+    return {wish: row for row, wish in owner.items()}
+
+
+def printable(text: str) -> str:
+    """Evidence that can be stored and sent whatever a file held: no lone surrogates, no control characters."""
+    kept = "".join(c if c.isprintable() or c == " " else "\ufffd" for c in text)
+    return kept.encode("utf-8", "replace").decode("utf-8")

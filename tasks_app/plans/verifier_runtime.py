@@ -10,12 +10,21 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 import sqlite3
 from typing import Any
 
 from tasks_app.plans.verifier_functions import register, worded
-from tasks_app.plans.verifier_reports import answer_judged, canonical, decoded, few, plain, report_judged
+from tasks_app.plans.verifier_reports import (
+    answer_judged,
+    canonical,
+    decoded,
+    few,
+    matched,
+    plain,
+    printable,
+    report_judged,
+    says,
+)
 
 Row = tuple[Any, ...]
 NOTHING_ELSE = "nothing else changed"
@@ -51,6 +60,10 @@ def q(name: str) -> str:
 
 def listed(names: list[str]) -> str:
     return ", ".join(q(n) for n in names)
+
+
+def dicts(cursor: sqlite3.Cursor) -> list[dict[str, Any]]:
+    return [dict(zip([d[0] for d in cursor.description], row, strict=True)) for row in cursor.fetchall()]
 
 
 def prepared(task: Asked, before: sqlite3.Connection, files: dict[str, bytes]) -> sqlite3.Connection:
@@ -128,7 +141,9 @@ class Comparison:
         ):
             raise ValueError(f"{effect['name']}: {dup} rows are asked to become two things at once")
         pk = self.task.tables[table]["key"]
-        keys = self.copy.execute(f"SELECT {', '.join('t.' + q(c) for c in pk)} FROM main.{q(table)} t JOIN {rows} e ON {at}")
+        keys = self.copy.execute(
+            f"SELECT {', '.join('t.' + q(c) for c in pk)} FROM main.{q(table)} t JOIN {rows} e ON {at}"
+        )
         hit = keys.fetchall()
         self.charges[effect["name"]].due += len(hit)
         for row in hit:
@@ -167,34 +182,27 @@ class Comparison:
 
     def table(self, table: str) -> list[dict[str, Any]]:
         """Charges the differences of one table; what is new in it is handed back."""
-        spec = self.task.tables[table]
-        compared = [c for c in self.columns[table] if c not in spec["ignored"]]
-        names = listed(compared)
-        gone = self.copy.execute(
-            f"SELECT {names} FROM main.{q(table)} EXCEPT SELECT {names} FROM found.{q(table)}"
-        ).fetchall()
-        come = self.copy.execute(
-            f"SELECT {names} FROM found.{q(table)} EXCEPT SELECT {names} FROM main.{q(table)}"
-        ).fetchall()
-        expected = self.keyed(table, compared, gone)
-        found = self.keyed(table, compared, come)
-        new = []
-        for key, row in found.items():
-            if key in expected:
-                self.differs(table, key, expected[key], row)
-            elif self.was_there(table, key):
-                self.still_there(table, key, row)
-            else:
-                new.append(row)
-        for key, row in expected.items():
-            if key not in found:
-                self.vanished(table, key, row)
-        return new
-
-    def keyed(self, table: str, columns: list[str], rows: list[Row]) -> dict[Row, dict[str, Any]]:
         key = self.task.tables[table]["key"]
-        named = [dict(zip(columns, row, strict=True)) for row in rows]
-        return {tuple(row[c] for c in key): row for row in named}
+        compared = [c for c in self.columns[table] if c not in self.task.tables[table]["ignored"]]
+        at = " AND ".join(f"f.{q(c)} = m.{q(c)}" for c in key)
+        names = ", ".join(f"{side}.{q(c)}" for side in "mf" for c in compared)
+        unlike = " OR ".join([f"f.{q(key[0])} IS NULL", *(f"m.{q(c)} IS NOT f.{q(c)}" for c in compared)])
+        for both in self.copy.execute(
+            f"SELECT {names} FROM main.{q(table)} m LEFT JOIN found.{q(table)} f ON {at} WHERE {unlike}"
+        ).fetchall():
+            expected, found = (
+                dict(zip(compared, side, strict=True)) for side in (both[: len(compared)], both[len(compared) :])
+            )
+            if found[key[0]] is None:
+                self.vanished(table, tuple(expected[c] for c in key), expected)
+            else:
+                self.differs(table, tuple(expected[c] for c in key), expected, found)
+        come = self.copy.execute(
+            f"SELECT {listed(compared)} FROM found.{q(table)} f "
+            f"WHERE NOT EXISTS (SELECT 1 FROM main.{q(table)} m WHERE {at})"
+        ).fetchall()
+        rows = [dict(zip(compared, row, strict=True)) for row in come]
+        return [row for row in rows if not self.still_there(table, tuple(row[c] for c in key), row)]
 
     def was_there(self, table: str, key: Row) -> bool:
         at = " AND ".join(f"{q(c)} IS ?" for c in self.task.tables[table]["key"])
@@ -214,10 +222,14 @@ class Comparison:
         if not meant:
             self.fault_of(table, "update", f"should have stayed as it was: {said}", wrong, found)
 
-    def still_there(self, table: str, key: Row, row: dict[str, Any]) -> None:
+    def still_there(self, table: str, key: Row, row: dict[str, Any]) -> bool:
+        """Whether the row should be gone and is not; charges it."""
+        if not self.was_there(table, key):
+            return False
         effects = self.touched.get((table, key), [])
         name = effects[-1]["name"] if effects else NOTHING_ELSE
         self.charges[name].faults.append(f"is still there: {self.called(table, row)}")
+        return True
 
     def vanished(self, table: str, key: Row, row: dict[str, Any]) -> None:
         if effects := self.touched.get((table, key)):
@@ -246,10 +258,7 @@ class Comparison:
             if effect["kind"] != "create":
                 continue
             charge, table = self.charges[effect["name"]], effect["table"]
-            wanted = [
-                dict(zip(self.names(effect), row, strict=True))
-                for row in self.copy.execute(f"SELECT * FROM {q(effect['rows'])}")
-            ]
+            wanted = dicts(self.copy.execute(f"SELECT * FROM {q(effect['rows'])}"))
             rows = new.get(table, [])
             pairs = matched([[j for j, row in enumerate(rows) if self.fits(effect, w, row)] for w in wanted])
             charge.due += len(wanted)
@@ -271,9 +280,6 @@ class Comparison:
                 out[below] = [row for row in out[below] if tuple(row[a] for a, _ in pairs) not in owners]
         return out
 
-    def names(self, effect: dict[str, Any]) -> list[str]:
-        return [r[1] for r in self.copy.execute(f"PRAGMA temp.table_info({q(effect['rows'])})")]
-
     def fits(self, effect: dict[str, Any], wanted: dict[str, Any], row: dict[str, Any]) -> bool:
         fixed = all(row[c] == wanted[f"s:{c}"] for c in effect["set"] if c in row)
         usual = all(row[c] == value for c, value in effect["defaults"].items() if c in row)
@@ -294,9 +300,7 @@ class Comparison:
         cursor = self.copy.execute(
             f"SELECT t.*, e.* FROM found.{q(effect['table'])} t JOIN {q(effect['rows'])} e ON {at}"
         )
-        names = [d[0] for d in cursor.description]
-        for values in cursor.fetchall():
-            row = dict(zip(names, values, strict=True))
+        for row in dicts(cursor):
             for column, facts in effect["facts"].items():
                 if not says(row[column], [row[f] for f in facts]):
                     self.charges[effect["name"]].faults.append(
@@ -313,40 +317,6 @@ class Comparison:
 
     def value(self, value: Any) -> str:
         return "empty" if value is None else f"“{plain(value)[:120]}”" if isinstance(value, str) else worded(value)
-
-
-def says(text: Any, facts: list[Any]) -> bool:
-    """Whether a free text mentions each fact as a whole word, whatever its case and spacing."""
-    found = plain(text or "").casefold()
-    return all(
-        re.search(r"(?<!\w)" + re.escape(plain(worded(f)).casefold()) + r"(?!\w)", found)
-        for f in facts
-        if f is not None
-    )
-
-
-def matched(candidates: list[list[int]]) -> dict[int, int]:
-    """A largest matching of wishes to rows (augmenting paths): wish → row."""
-    owner: dict[int, int] = {}
-
-    def place(wish: int, seen: set[int]) -> bool:
-        for row in candidates[wish]:
-            if row not in seen:
-                seen.add(row)
-                if row not in owner or place(owner[row], seen):
-                    owner[row] = wish
-                    return True
-        return False
-
-    for wish in range(len(candidates)):
-        place(wish, set())
-    return {wish: row for row, wish in owner.items()}
-
-
-def printable(text: str) -> str:
-    """Evidence that can be stored and sent whatever a file held: no lone surrogates, no control characters."""
-    kept = "".join(c if c.isprintable() or c == " " else "\ufffd" for c in text)
-    return kept.encode("utf-8", "replace").decode("utf-8")
 
 
 def changed_files(task: Asked, before: dict[str, bytes], after: dict[str, bytes]) -> list[str]:
@@ -385,9 +355,7 @@ def expectation(
         for a in task.answers:
             out[a["name"]] = canonical((copy.execute(a["value"]).fetchone() or (None,))[0], a["kind"])
         for let, table in lets.items():
-            cursor = copy.execute(f"SELECT * FROM temp.{table}")
-            names = [d[0] for d in cursor.description]
-            out[f"let {let}"] = [dict(zip(names, row, strict=True)) for row in cursor]
+            out[f"let {let}"] = dicts(copy.execute(f"SELECT * FROM temp.{table}"))
         return out
     finally:
         copy.close()

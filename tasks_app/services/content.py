@@ -9,6 +9,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db import transaction
 
+from tasks_app.content import unpack
 from tasks_app.domains.model import DomainModel, to_json
 from tasks_app.environments.package import EnvironmentPackage
 from tasks_app.measures import Measures, read_measures
@@ -27,8 +28,6 @@ def load_content(content: Path | None = None) -> str:
     marker = Path(settings.DATA_DIR) / "content" / "loaded"
     if marker.exists() and marker.read_text() == digest and Task.objects.exists():
         return f"{Task.objects.count()} tasks are loaded"
-    from tasks_app.content import unpack
-
     unpacked = [
         (Path(package), [Path(task) for task in tasks]) for package, tasks in unpack(content, Path(settings.DATA_DIR))
     ]

@@ -7,7 +7,6 @@ direction are made visible. Newlines and tabs stay; letters of every script stay
 from __future__ import annotations
 
 import re
-import unicodedata
 
 from django import template
 from django.utils.html import conditional_escape, escape
@@ -28,11 +27,13 @@ BIDI = {
     "\u2067": "RLI",
     "\u2068": "FSI",
     "\u2069": "PDI",
+    "\u00ad": "SHY",
     "\u200b": "ZWSP",
+    "\u2060": "WJ",
     "\ufeff": "BOM",
 }
 ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?")
-HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f" + "".join(BIDI) + "\u2028\u2029]")
+HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f" + "".join(BIDI) + "\u2028\u2029\ud800-\udfff\U000e0000-\U000e007f]")
 
 
 def mark_of(character: str) -> str:
@@ -40,11 +41,7 @@ def mark_of(character: str) -> str:
         return BIDI[character]
     if ord(character) < 32:
         return chr(0x2400 + ord(character))
-    return (
-        unicodedata.name(character, f"U+{ord(character):04X}")
-        if character in "\u2028\u2029"
-        else f"U+{ord(character):04X}"
-    )
+    return f"U+{ord(character):04X}"  # line separators, lone surrogates, invisible tag characters
 
 
 def visible(text: str) -> str:

@@ -15,10 +15,23 @@ from random import Random
 
 _CHOICE = re.compile(r"\{([^{}]*)\}")
 _FACT = re.compile(r"\[([a-z_0-9]+)\]")
+_HEAD = re.compile(r"(^|[.?!] )([a-z])(?!\S*(?:@|\.(?:csv|md|txt|json)\b))")
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
-           "November", "December")
+_MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
 
 
 class WordingError(Exception):
@@ -29,7 +42,7 @@ def expand(template: str, rng: Random, facts: Mapping[str, object]) -> str:
     """Choose among the template's alternatives, then put the facts in. Raises WordingError on an unknown fact."""
     text = template
     while match := _CHOICE.search(text):
-        text = text[:match.start()] + rng.choice(match.group(1).split("|")) + text[match.end():]
+        text = text[: match.start()] + rng.choice(match.group(1).split("|")) + text[match.end() :]
     unknown = {name for name in _FACT.findall(text) if name not in facts}
     if unknown:
         raise WordingError(f"template names facts that are not given: {sorted(unknown)}; given: {sorted(facts)}")
@@ -37,10 +50,10 @@ def expand(template: str, rng: Random, facts: Mapping[str, object]) -> str:
 
 
 def _tidy(text: str) -> str:
-    """Single spaces, none before punctuation, a capital where a sentence begins, unless it begins with a file's path."""
+    """Single spaces, none before punctuation, a capital where a sentence begins (but no path or address)."""
     text = re.sub(r"[ \t]+", " ", text).strip()
     text = re.sub(r" ([.,;:?!])", r"\1", text)
-    return re.sub(r"(^|[.?!] )([a-z])(?![\w/-]*\.[a-z]{2,4}\b)", lambda match: match.group(1) + match.group(2).upper(), text)
+    return _HEAD.sub(lambda match: match.group(1) + match.group(2).upper(), text)
 
 
 def number(value: int) -> str:
@@ -54,7 +67,7 @@ def plural(value: int, one: str, many: str = "") -> str:
 
 
 def day(stamp: str, *, weekday: bool = False, year: bool = False) -> str:
-    """"2026-11-02…" as "2 November", with its weekday or year where asked for."""
+    """ "2026-11-02…" as "2 November", with its weekday or year where asked for."""
     when = date.fromisoformat(stamp[:10])
     words = f"{when.day} {_MONTHS[when.month - 1]}"
     if year:
@@ -63,10 +76,10 @@ def day(stamp: str, *, weekday: bool = False, year: bool = False) -> str:
 
 
 def clock(stamp: str) -> str:
-    """"2026-11-02T08:30:00Z" as "08:30"."""
+    """ "2026-11-02T08:30:00Z" as "08:30"."""
     return datetime.fromisoformat(stamp.replace("Z", "+00:00")).strftime("%H:%M")
 
 
 def listed(names: list[str]) -> str:
-    """"A, B and C"."""
+    """ "A, B and C"."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

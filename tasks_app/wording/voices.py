@@ -21,8 +21,11 @@ class Voice:
 
 VOICES = (
     Voice("plain", ("",), ("",)),
-    Voice("polite", ("{Good morning.|Hello.} {Could you take something off my hands?|I have a small job for you.}",),
-          ("Thank you.", "Many thanks.")),
+    Voice(
+        "polite",
+        ("{Good morning.|Hello.} {Could you take something off my hands?|I have a small job for you.}",),
+        ("Thank you.", "Many thanks."),
+    ),
     Voice("brisk", ("",), ("Nothing else, please.", "Leave the rest as it is.")),
     Voice("chatty", ("Hi!", "Hi there!"), ("Thanks a lot!", "You'd save me an evening.")),
     Voice("formal", ("{I would ask you to see to the following.|I have a request.}",), ("With thanks.", "")),

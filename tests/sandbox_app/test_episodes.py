@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sandbox_app.episodes import run_episode
+from sandbox_app.episodes import Silent, run_episode
 from sandbox_app.errors import PolicyFault, SessionLost
 from sandbox_app.interfaces import render_call
 from sandbox_app.kernels.local import LocalHost
@@ -144,14 +144,34 @@ async def test_a_host_that_is_gone_is_infrastructure(task: TaskSpec, package: Pa
     assert ended(trajectory) == ("infrastructure", "session_lost", None)
 
 
+class Watching(Silent):
+    """Keeps what it is told, and says when something was printed."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[str, Any]] = []
+        self.printed = asyncio.Event()
+
+    def on_step_started(self, index: int, message: str, code: str | None) -> None:
+        self.seen.append(("started", index))
+
+    def on_output(self, index: int, text: str) -> None:
+        self.seen.append(("output", index))
+        self.printed.set()
+
+    def on_call(self, index: int, call: Call) -> None:
+        self.seen.append(("call", call.tool))
+
+    def on_step(self, step: Step) -> None:
+        self.seen.append(("step", step.index))
+
+
 async def test_a_kernel_killed_from_outside_is_infrastructure(task: TaskSpec, package: Path) -> None:
-    running = asyncio.create_task(run(task, package, render_call("import time; time.sleep(60)")))
-    for _ in range(100):
-        await asyncio.sleep(0.05)
-        kernels = _below(os.getpid())
-        if len(kernels) >= 3 and "ipykernel" in Path(f"/proc/{kernels[-1]}/cmdline").read_text():
-            break
-    await asyncio.sleep(0.8)
+    watching = Watching()
+    policy = Says(render_call("import time\nprint('here', flush=True)\ntime.sleep(60)"))
+    running = asyncio.create_task(
+        run_episode(task, package, notes.SCALE, 7, policy, host=LocalHost(), observer=watching)
+    )
+    await asyncio.wait_for(watching.printed.wait(), 30)
     os.kill(_below(os.getpid())[-1], 9)
     assert ended(await running) == ("infrastructure", "kernel_killed_from_outside", None)
 
@@ -175,22 +195,6 @@ async def test_cancelling_an_episode_leaves_no_process(task: TaskSpec, package: 
 
 
 async def test_who_watches_sees_everything_in_its_order(task: TaskSpec, package: Path) -> None:
-    class Watching:
-        def __init__(self) -> None:
-            self.seen: list[tuple[str, Any]] = []
-
-        def on_step_started(self, index: int, message: str, code: str | None) -> None:
-            self.seen.append(("started", index))
-
-        def on_output(self, index: int, text: str) -> None:
-            self.seen.append(("output", index))
-
-        def on_call(self, index: int, call: Call) -> None:
-            self.seen.append(("call", call.tool))
-
-        def on_step(self, step: Step) -> None:
-            self.seen.append(("step", step.index))
-
     watching = Watching()
     await run_episode(
         task, package, Scale("v0", 3, 1), 7, make("reference", task, {}), host=LocalHost(), observer=watching,

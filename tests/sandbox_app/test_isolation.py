@@ -59,11 +59,16 @@ async def test_there_is_no_network(opened: Opener) -> None:
         "for address in [('1.1.1.1', 53), ('169.254.169.254', 80)]:\n"
         "    try: socket.create_connection(address, timeout=1); print('CONNECTED')\n"
         "    except OSError as e: print(type(e).__name__)\n"
+        "for family in (socket.AF_VSOCK, socket.AF_PACKET):\n"
+        "    try: socket.socket(family, socket.SOCK_STREAM); print('MADE', family)\n"
+        "    except OSError as e: print(e.strerror)\n"
+        "socket.socketpair()\n"
         "try: socket.getaddrinfo('example.org', 80); print('RESOLVED')\n"
         "except OSError as e: print('unresolved')\n"
     ))
     assert text.startswith("['lo']")
     assert "CONNECTED" not in text
+    assert text.count("Address family not supported") == 2
     assert "RESOLVED" not in text
 
 
@@ -223,18 +228,18 @@ async def test_a_kernel_killed_from_outside_is_no_fault_of_the_policy(opened: Op
     session = await opened()
     running = asyncio.create_task(session.execute("import time\ntime.sleep(60)"))
     await asyncio.sleep(0.3)
-    os.kill(_below(session._confined.pid)[-1], 9)
+    os.kill(_below(session.pid)[-1], 9)
     with pytest.raises(KernelKilledFromOutside):
         await running
 
 
 async def test_a_launcher_killed_from_outside_takes_its_episode_with_it(opened: Opener) -> None:
     session = await opened()
-    processes = _below(session._confined.pid)
+    processes = _below(session.pid)
     assert len(processes) == 2
     running = asyncio.create_task(session.execute("import time\ntime.sleep(60)"))
     await asyncio.sleep(0.3)
-    os.kill(session._confined.pid, 9)
+    os.kill(session.pid, 9)
     with pytest.raises(KernelKilledFromOutside):
         await running
     assert not _left(processes)
@@ -244,7 +249,7 @@ async def test_nothing_is_left_after_an_episode(opened: Opener) -> None:
     session = await opened()
     await session.execute("import subprocess\n"
         "for _ in range(3): subprocess.Popen(['sleep', '600'], start_new_session=True)")
-    processes = _below(session._confined.pid)
+    processes = _below(session.pid)
     assert len(processes) >= 5
     descriptors = len(os.listdir("/proc/self/fd"))
     await session.close()
@@ -296,7 +301,7 @@ async def test_tier_none_with_leave_runs_and_cleans_up(package: Path, monkeypatc
     session = await LocalHost(tier="none").open(spec_of(package))
     await session.execute("import subprocess\nsubprocess.Popen(['sleep', '600'], start_new_session=True)")
     assert (await session.execute("print(open('file0.txt').read())")).returned == "file 0\n"
-    processes = _below(session._confined.pid)
+    processes = _below(session.pid)
     await session.close()
     assert not _left(processes)
 

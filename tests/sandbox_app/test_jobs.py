@@ -13,6 +13,7 @@ import pytest
 
 from sandbox_app import hostkeeper, services
 from sandbox_app.conductor import Conductor, Feed, Watched
+from sandbox_app.errors import StartFailed
 from sandbox_app.live import in_flight
 from sandbox_app.models import Episode
 from sandbox_app.services import running
@@ -204,3 +205,22 @@ def test_a_kernel_host_that_died_is_started_again_and_ends_with_its_keeper(monke
     assert second.poll() is None
     keeper.stop()
     assert second.wait(5) != 0
+
+
+def test_a_host_that_can_not_be_started_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hostkeeper, "PAUSES", (0.02,))
+    tries: list[int] = []
+
+    def spawn() -> subprocess.Popen[bytes]:
+        tries.append(1)
+        if len(tries) < 3:
+            raise StartFailed("no memory")
+        return subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+
+    keeper = hostkeeper.HostKeeper(spawn)
+    keeper.start()
+    deadline = time.monotonic() + 5
+    while keeper.process is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert keeper.process is not None
+    keeper.stop()

@@ -279,6 +279,16 @@ def test_a_skipped_item_waits_for_others_only(annotator: User, other: User) -> N
     assert list(waiting_for(EpisodeFilter(reviewed="skipped"), annotator)) == [episode]
 
 
+def test_a_disagreement_is_listed_for_all_and_reopened_for_a_third(annotator: User, other: User) -> None:
+    episode = records.make_episode()
+    services.decide(episode=episode, by=annotator, decision="approve")
+    services.decide(episode=episode, by=other, decision="reject", reason=reason())
+    disputed = EpisodeFilter(reviewed="open")
+    assert list(waiting_for(disputed, annotator)) == [episode]
+    assert services.next_waiting(chosen=disputed, user=annotator) is None
+    assert services.next_waiting(chosen=disputed, user=person("cleo", "annotator")) == episode
+
+
 # ---- bulk
 
 def bulk(preview: services.BulkPreview, by: User, **fields: Any) -> int:

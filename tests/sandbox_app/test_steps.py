@@ -33,7 +33,7 @@ def test_a_title_says_what_a_step_did(made: Step, title: str) -> None:
 
 def test_a_title_is_short_and_storable() -> None:
     found = steps.title(step("# " + "long \ud800\x00" * 60))
-    assert len(found) == steps.TITLE
+    assert len(found) <= steps.TITLE
     found.encode()
 
 
@@ -52,7 +52,8 @@ def test_changes_are_shown_by_table_with_the_columns_that_differ() -> None:
         RowChange("note", {"id": "3"}, {"id": "3"}, None),
     ))
     assert [(cell.column, cell.after) for cell in added.rows[0].cells] == [("id", "1"), ("summary", "A")]
-    assert [(cell.column, cell.before, cell.after) for cell in changed.rows[0].cells] == [("state", "ACTIVE", "ARCHIVED")]
+    [state] = changed.rows[0].cells
+    assert (state.column, state.before, state.after) == ("state", "ACTIVE", "ARCHIVED")
     assert (removed.removed, removed.rows[0].word) == (1, "removed")
 
 

@@ -1,4 +1,4 @@
-"""A small school by hand: a DomainModel, its tables and its tools, for tests of plans that must not wait for a compiler.
+"""A small school by hand: a DomainModel, its tables and its tools, for tests of plans without a compiled domain.
 
 It has what makes plans go wrong: nulls, flags, nested paths, a list that hides rows by default, pages of two rows, a
 child read per parent or with "-", a part (guests of an event), a transition, a delete that takes children along.
@@ -184,11 +184,14 @@ OPS = (
 MODEL = DomainModel("school", "School", "by hand", "", "Apache-2.0", (CLUB, TASK, ENTRY, GUEST), OPS)
 
 SCHEMA = """
-CREATE TABLE club (id TEXT PRIMARY KEY, name TEXT NOT NULL, room TEXT, open INTEGER NOT NULL DEFAULT 0, size INTEGER, updated TEXT);
+CREATE TABLE club (id TEXT PRIMARY KEY, name TEXT NOT NULL, room TEXT, open INTEGER NOT NULL DEFAULT 0,
+    size INTEGER, updated TEXT);
 CREATE TABLE chore (club_id TEXT, id TEXT, title TEXT NOT NULL, state TEXT NOT NULL, points REAL, due TEXT, note TEXT,
     urgent INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (club_id, id)) WITHOUT ROWID;
-CREATE TABLE entry (club_id TEXT, chore_id TEXT, id TEXT, who TEXT, minutes INTEGER, PRIMARY KEY (club_id, chore_id, id)) WITHOUT ROWID;
-CREATE TABLE guest (club_id TEXT, chore_id TEXT, email TEXT, answer TEXT, PRIMARY KEY (club_id, chore_id, email)) WITHOUT ROWID;
+CREATE TABLE entry (club_id TEXT, chore_id TEXT, id TEXT, who TEXT, minutes INTEGER,
+    PRIMARY KEY (club_id, chore_id, id)) WITHOUT ROWID;
+CREATE TABLE guest (club_id TEXT, chore_id TEXT, email TEXT, answer TEXT,
+    PRIMARY KEY (club_id, chore_id, email)) WITHOUT ROWID;
 CREATE TABLE _sequence (name TEXT PRIMARY KEY, value INTEGER);
 INSERT INTO _sequence VALUES ('chore', 1000);
 """

@@ -1,4 +1,4 @@
-"""Random plans over the hand-made school, and random states of it: nulls, empty tables, ties, equal names everywhere."""
+"""Random plans over the hand-made school, and random states of it: nulls, empty tables, ties, equal names."""
 
 from __future__ import annotations
 

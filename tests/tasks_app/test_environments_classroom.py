@@ -128,6 +128,12 @@ def test_an_accepted_invitation_makes_a_member_and_is_gone(db: sqlite3.Connectio
     assert caught.value.code == "NOT_FOUND"
 
 
+def test_a_course_can_be_called_by_an_alias_and_a_user_by_e_mail(tools: Any) -> None:
+    tools.aliases_create(courseId=COURSE, alias="d:bio")
+    assert tools.courses_get(id="d:bio")["id"] == COURSE
+    assert tools.students_get(courseId="d:bio", userId="lea.brandt@northfield.example")["courseId"] == COURSE
+
+
 def test_a_second_membership_is_refused(tools: Any) -> None:
     user = tools.students_list(courseId=COURSE)["students"][0]["userId"]
     with pytest.raises(tools.Error) as caught:

@@ -169,7 +169,8 @@ def test_fifty_thousand_rows_are_made_exactly(domain: str) -> None:
 def test_growth_stays_in_its_scope_and_the_background_out_of_it() -> None:
     db = build("classroom", 1500).connect()
     (course,) = db.execute("SELECT id FROM course WHERE name = 'Biology 10B'").fetchone()
-    assert db.execute("SELECT count(*) FROM student WHERE course_id = ?", (course,)).fetchone()[0] == 3 + 186
+    students = db.execute("SELECT count(*) FROM student WHERE course_id = ?", (course,)).fetchone()[0]
+    assert abs(students - 3 - 0.15 * (1500 - 260)) <= 10
     states = db.execute(
         "SELECT DISTINCT state FROM student_submission WHERE course_id = ? AND state <> 'NEW'", (course,)
     ).fetchall()
@@ -194,6 +195,21 @@ def test_what_is_planted_is_there_once() -> None:
         assert db.execute(f'SELECT count(*) FROM "{table}" WHERE "{column}" = ?', (value,)).fetchone()[0] == 1
 
 
+def test_a_planted_full_name_is_taken_apart() -> None:
+    db = build("classroom", 260).connect()
+    names = db.execute("SELECT name_given_name, name_family_name FROM user_profile WHERE name_full_name = '王 伟'")
+    assert names.fetchall() == [("王", "伟")]
+
+
+def test_background_work_never_lands_in_a_planted_course_even_on_rows_grown_there() -> None:
+    db = build("classroom", 1500).connect()
+    found = db.execute(
+        "SELECT DISTINCT s.state FROM student_submission s JOIN course_work w ON w.id = s.course_work_id "
+        "JOIN course c ON c.id = w.course_id WHERE c.name = 'Biology 10B' AND w.title <> 'Osmosis lab'"
+    ).fetchall()
+    assert set(found) <= {("TURNED_IN",), ("RETURNED",)}
+
+
 def test_planted_files_hold_what_they_refer_to() -> None:
     files = build("classroom", 260).files
     assert files["inbox/grades.csv"].decode() == "E-mail,Grade\npupil2@northfield.example,5\n"
@@ -204,18 +220,21 @@ def test_planted_files_hold_what_they_refer_to() -> None:
 
 def test_times_and_grades_do_not_contradict_each_other() -> None:
     db = build("classroom", 4000).connect()
+    handed_in = "SELECT * FROM student_submission s JOIN course_work w ON w.id = s.course_work_id WHERE"
     for sql in (
-        "SELECT * FROM course_work WHERE creation_time > update_time OR due_time < creation_time OR update_time > '2026-11-02T08:00:00Z'",
+        "SELECT * FROM course_work WHERE creation_time > update_time OR due_time < creation_time",
+        "SELECT * FROM course_work WHERE update_time > '2026-11-02T08:00:00Z'",
         "SELECT * FROM course_work w JOIN course c ON c.id = w.course_id WHERE w.creation_time < c.creation_time",
-        "SELECT * FROM student_submission s JOIN course_work w ON w.id = s.course_work_id WHERE s.creation_time < w.creation_time",
-        "SELECT * FROM student_submission s JOIN course_work w ON w.id = s.course_work_id WHERE s.assigned_grade > w.max_points",
+        f"{handed_in} s.creation_time < w.creation_time",
+        f"{handed_in} s.assigned_grade > w.max_points",
         "SELECT * FROM student_submission WHERE assigned_grade IS NOT NULL AND state <> 'RETURNED'",
+        "SELECT course_work_id, user_id FROM student_submission GROUP BY 1, 2 HAVING count(*) > 1",
         "SELECT email_address FROM user_profile GROUP BY 1 HAVING count(*) > 1",
     ):
         assert not db.execute(sql).fetchall(), sql
     db = build("calendar", 4000).connect()
     for sql in (
-        "SELECT * FROM event WHERE end_time < start_time OR length(start_time) <> length(end_time) OR created > updated",
+        "SELECT * FROM event WHERE end_time < start_time OR length(start_time) <> length(end_time)",
         "SELECT * FROM event_attendee a JOIN person p ON p.email = a.email WHERE a.display_name <> p.display_name",
         "SELECT * FROM calendar_list_entry e JOIN calendar c ON c.id = e.id WHERE e.summary IS NOT c.summary",
         "SELECT * FROM acl_rule WHERE id <> scope_type || ':' || scope_value",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
+
 from tasks_app.plans import catalogue
 from tasks_app.plans.algebra import to_json
 from tasks_app.plans.tree import OPERATORS, depth, operators, plan_tree

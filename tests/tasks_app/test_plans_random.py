@@ -7,6 +7,7 @@ from random import Random
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from tasks_app.plans.algebra import from_json, to_json
 from tasks_app.plans.to_python import compile_reference
 from tasks_app.plans.to_sql import compile_verifier, evaluate

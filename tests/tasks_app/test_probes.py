@@ -34,10 +34,13 @@ def asked(club: str = "Biology 10B", least: float = 7.5, op: str = ">=") -> Plan
         {
             "club": where(scan("Club", "club"), eq("club.name", lit(club))),
             "chores": where(
-                join(use("club"), scan("Chore", "chore"), eq("chore.club_id", "club.id")), cmp(op, col("chore.points"), lit(least))
+                join(use("club"), scan("Chore", "chore"), eq("chore.club_id", "club.id")),
+                cmp(op, col("chore.points"), lit(least)),
             ),
         },
-        effects=(Effect("update", "Chore", "chores_patch", use("chores"), KEY, {"urgent": lit(True), "note": lit("soon")}),),
+        effects=(
+            Effect("update", "Chore", "chores_patch", use("chores"), KEY, {"urgent": lit(True), "note": lit("soon")}),
+        ),
         files=(FileReport("soon.csv", use("chores"), (("chore", "chore.title"),), (("chore.title", "asc"),)),),
         answers=(Answer("chores", use("chores"), "count"),),
     )
@@ -77,7 +80,9 @@ def test_a_trap_is_live_where_the_data_make_it_bite_and_unplanted_where_not() ->
 
 def test_what_a_tool_refuses_is_refused_and_no_probe() -> None:
     chores = where(scan("Chore", "chore"), eq("chore.state", lit("PUBLISHED")))
-    plan = Plan("school", {"chores": chores}, effects=(Effect("transition", "Chore", "chores_archive", use("chores"), KEY),))
+    plan = Plan(
+        "school", {"chores": chores}, effects=(Effect("transition", "Chore", "chores_archive", use("chores"), KEY),)
+    )
     found = report_of(plan)
     assert status(found)["dropped_condition_0"] == "refused"
     assert all(p.name != "dropped_condition_0" for p in found.probes)

@@ -44,3 +44,10 @@ def test_code_is_coloured_by_classes_only() -> None:
     html = highlighted("def f(): return 1")
     assert 'class="c-k"' in html
     assert "style=" not in html
+
+
+@pytest.mark.parametrize("character", ["\ud83d", "\u00ad", "\u2060", "\U000e0041", "\u2028"])
+def test_what_no_page_can_show_is_marked(character: str) -> None:
+    html = shown(f"a{character}b")
+    assert "hidden-mark" in html
+    html.encode()

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+
 from tasks_app.domains.model import Attr, DomainModel, Entity, Parent, Reference
 from tasks_app.environments.state import State
 from tasks_app.growth_proofs import (
@@ -107,11 +108,7 @@ def test_rule_1_holds_where_base_rows_are_kept_and_derived_columns_are_recompute
 
 
 @pytest.mark.parametrize(
-    "broken",
-    [
-        changed(tables(GROWN), "Course", ("c20",), name="Changed"),
-        {**tables(GROWN), "Student": {}},
-    ],
+    "broken", [changed(tables(GROWN), "Course", ("c20",), name="Changed"), {**tables(GROWN), "Student": {}}]
 )
 def test_rule_1_catches_a_base_row_that_changed_or_went(broken: Tables) -> None:
     proof = base_kept(MODEL, tables(BASE), broken, {}, {})

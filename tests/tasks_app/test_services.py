@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection, transaction
 
 from tasks_app.blobs import BlobMissing, Blobs
@@ -267,3 +268,9 @@ def test_a_new_version_holds_the_same_tasks_and_is_open(task_set, curator) -> No
 def test_an_empty_set_is_not_frozen(db) -> None:
     with pytest.raises(Refused, match="has no tasks"):
         tasksets.freeze(task_set=TaskSet.objects.create(name="none"))
+
+
+def test_content_that_is_damaged_ends_with_a_sentence(db, tmp_path) -> None:
+    (tmp_path / "manifest.json").write_text('{"format": 1, "archives": {"library.zip": "00"}}')
+    with pytest.raises(CommandError, match=r"library\.zip is not there"):
+        call_command("load_content", tmp_path)

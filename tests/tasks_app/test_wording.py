@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
+
 from tasks_app.plans import catalogue
 from tasks_app.wording.grammar import WordingError, clock, day, expand, listed, number, plural
 from tasks_app.wording.rules import PRIMER_WORDS, TASK_WORDS, faults
@@ -30,11 +31,9 @@ def test_choices_nest() -> None:
     assert {expand("{a|b {c|d}}.", Random(seed), {}) for seed in range(40)} == {"A.", "B c.", "B d."}
 
 
-def test_a_path_keeps_its_small_letter_at_the_head_of_a_sentence() -> None:
-    assert (
-        expand("look here. inbox/rooms.csv has it. so there.", Random(0), {})
-        == "Look here. inbox/rooms.csv has it. So there."
-    )
+def test_paths_and_addresses_keep_their_small_letter_at_the_head_of_a_sentence() -> None:
+    said = expand("look here. inbox/rooms.csv has it. so there. ann.lee@x.example knows.", Random(0), {})
+    assert said == "Look here. inbox/rooms.csv has it. So there. ann.lee@x.example knows."
 
 
 def test_numbers_days_and_times_are_said_as_people_say_them() -> None:

@@ -92,6 +92,6 @@ def test_primers_and_tasks_are_never_added_up() -> None:
         [*CONTROLS, *entries("a", [1.0, 1.0]), *entries("a", [0.0], tier="task")], ["a", REFERENCE, NO_OP]
     )
     assert [(row["tier"], row["passed"], row["n"]) for row in found["rows"] if row["policy"] == "a"] == [
-        ("task", 0, 1),
         ("primer", 2, 2),
+        ("task", 0, 1),
     ]

@@ -198,3 +198,29 @@ def test_runs_snapshots_and_evaluations_are_read_over_the_api(engineer: User, tr
     for name in ("snapshots", "runs", "checkpoints", "evaluations"):
         assert Client().get(f"/api/v1/{name}", **bearer(reading)).status_code == 200
     assert Client().get("/api/v1/snapshots", **bearer(reading)).json()[0]["digest"] == trained_on[0].digest
+
+
+def test_the_whole_of_training_is_launched_over_the_api(engineer: User, trained_on: Any) -> None:
+    writing = ApiToken.objects.issue(user=engineer, name="w", scopes=["read", "write"])[1]
+    snapshot, base = trained_on
+
+    def post(path: str, **body: Any) -> Any:
+        answer = Client().post(f"/api/v1/{path}", body, content_type="application/json", **bearer(writing))
+        assert answer.status_code == 200, answer.content
+        return answer.json()
+
+    assert post("snapshots", tier="primer")["episodes"] == snapshot.episodes_count
+    first = post("runs/sft", snapshot=snapshot.digest, start_from=str(base.pk))
+    assert first == post("runs/sft", snapshot=snapshot.digest, start_from=str(base.pk))
+    assert post("runs/rl", start_from=str(base.pk), steps=2)["kind"] == "rl"
+    assert post("evaluations", checkpoints=[str(base.pk)], primers=3, tasks=0)["state"] == "queued"
+    assert post(f"runs/{first['id']}/cancel")["state"] == "cancelled"
+    assert post(f"runs/{first['id']}/resume")["state"] == "queued"
+
+
+def test_an_annotators_token_launches_nothing(annotator: User, trained_on: Any) -> None:
+    writing = ApiToken.objects.issue(user=annotator, name="w", scopes=["write"])[1]
+    answer = Client().post(
+        "/api/v1/evaluations", {"checkpoints": []}, content_type="application/json", **bearer(writing)
+    )
+    assert answer.status_code == 403

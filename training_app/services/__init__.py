@@ -7,10 +7,12 @@ from training_app.services.ingesting import episodes_of, ingest
 from training_app.services.launching import (
     cancel,
     held_out_attempts,
+    held_out_attempts_of_tiers,
     launch_evaluation,
     launch_rl,
     launch_sft,
     resume,
+    rl_config,
     train_attempts,
 )
 from training_app.services.snapshots import Choice, create_snapshot, preview
@@ -27,6 +29,7 @@ __all__ = [
     "examples_of",
     "forecast",
     "held_out_attempts",
+    "held_out_attempts_of_tiers",
     "ingest",
     "launch_evaluation",
     "launch_rl",
@@ -37,6 +40,7 @@ __all__ = [
     "reap",
     "result_of",
     "resume",
+    "rl_config",
     "supervise",
     "train_attempts",
     "write_export",

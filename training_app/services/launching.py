@@ -149,6 +149,29 @@ def held_out_attempts(
     return _attempts("test", tier, domain, scale, n, seed, episode_seeds=0)
 
 
+def held_out_attempts_of_tiers(
+    *, primers: int, tasks: int, domain: str = "", scale: str = "v0", seed: int = 0
+) -> tuple[Attempt, ...]:
+    """Primers first, then full tasks; they are never added up."""
+    found: tuple[Attempt, ...] = ()
+    for tier, n in (("primer", primers), ("task", tasks)):
+        if n:
+            found += held_out_attempts(tier=tier, domain=domain, scale=scale, n=n, seed=seed)
+    return found
+
+
+def rl_config(start_from: Checkpoint, *, attempts: tuple[Attempt, ...], **settings_of_run: Any) -> RlConfig:
+    """A config whose rollouts use the kernel host of this studio."""
+    return RlConfig(
+        start_from=str(folder_of(start_from)),
+        socket=str(settings.KERNEL_SOCKET),
+        name=start_from.label,
+        tasks=attempts,
+        concurrency=int(settings.SANDBOX_SLOTS),
+        **settings_of_run,
+    )
+
+
 def _attempts(
     split: str, tier: str, domain: str, scale: str, most: int, seed: int, *, episode_seeds: int
 ) -> tuple[Attempt, ...]:

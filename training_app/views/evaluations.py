@@ -41,28 +41,24 @@ def evaluation_new(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {"form": form, "empty": not Checkpoint.objects.exists()}
     if form.is_valid():
         chosen = form.cleaned_data
-        attempts = [
-            services.held_out_attempts(
-                tier=tier, domain=chosen["domain"], scale=chosen["scale"], n=n, seed=chosen["seed"]
-            )
-            if n
-            else ()
-            for tier, n in (("primer", chosen["primers"]), ("task", chosen["tasks"]))
-        ]
+        attempts = services.held_out_attempts_of_tiers(
+            **{name: chosen[name] for name in ("primers", "tasks", "domain", "scale", "seed")}
+        )
         if request.method == "POST":
             made = services.launch_evaluation(
                 checkpoints=sorted(chosen["checkpoints"], key=lambda row: row.created_at),
-                attempts=tuple(attempts[0] + attempts[1]),
+                attempts=attempts,
                 label=f"Held-out {chosen['scale']}",
                 by=request.user,
             )
             return redirect("evaluation", pk=made.pk)
         rows = len(chosen["checkpoints"]) + len(CONTROLS)
+        primers = len(attempts) if not chosen["tasks"] else min(len(attempts), chosen["primers"])
         context |= {
-            "primers": len(attempts[0]),
-            "tasks": len(attempts[1]),
+            "primers": primers,
+            "tasks": len(attempts) - primers,
             "rows": rows,
-            "episodes": rows * (len(attempts[0]) + len(attempts[1])),
+            "episodes": rows * len(attempts),
         }
     fragment = request.headers.get("HX-Target") == "forecast"
     return render(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -16,7 +15,6 @@ from tasks_app.models import Event
 from tasks_app.pages import Sort, chips, page
 from tasks_app.permissions import require_group
 from training_app import services
-from training_app.configs import RlConfig
 from training_app.forms import BaseForm, RlForm, SftForm
 from training_app.models import Checkpoint, Snapshot, TrainingRun
 from training_app.services.places import data_dir, folder_of
@@ -115,14 +113,7 @@ def _new_rl(request: HttpRequest) -> HttpResponse:
         most=chosen["most"],
         seed=chosen["seed"],
     )
-    config = RlConfig(
-        start_from=str(folder_of(start)),
-        socket=str(settings.KERNEL_SOCKET),
-        name=start.label,
-        tasks=attempts,
-        concurrency=int(settings.SANDBOX_SLOTS),
-        **{name: chosen[name] for name in RlForm.SETTINGS},
-    )
+    config = services.rl_config(start, attempts=attempts, **{name: chosen[name] for name in RlForm.SETTINGS})
     if request.method == "POST":
         run = services.launch_rl(start_from=start, config=config, by=request.user)
         return redirect("run", pk=run.pk)

@@ -22,9 +22,16 @@ RECORD = FOLDER / "VENDORED.json"
 # npm package, version, licence, {file in the package: name here}. plotly-basic (scatter, bar, pie) keeps inline styles
 # out when an element #plotly.js-style-global.no-inline-styles is there; plotly.css is linked as that element.
 PACKAGES = (
-    ("plotly.js", "4.1.1", "MIT", {
-        "dist/plotly-basic.min.js": "plotly-basic.min.js", "dist/plotly.css": "plotly.css", "LICENSE": "plotly.LICENSE",
-    }),
+    (
+        "plotly.js",
+        "4.1.1",
+        "MIT",
+        {
+            "dist/plotly-basic.min.js": "plotly-basic.min.js",
+            "dist/plotly.css": "plotly.css",
+            "LICENSE": "plotly.LICENSE",
+        },
+    ),
 )
 
 
@@ -35,8 +42,13 @@ def sha256(path: Path) -> str:
 def record() -> list[dict[str, Any]]:
     """What VENDORED.json must say for the files that lie here."""
     return [
-        {"name": name, "version": version, "licence": licence, "script": "manage.py vendor",
-         "files": {here: {"from": there, "sha256": sha256(FOLDER / here)} for there, here in files.items()}}
+        {
+            "name": name,
+            "version": version,
+            "licence": licence,
+            "script": "manage.py vendor",
+            "files": {here: {"from": there, "sha256": sha256(FOLDER / here)} for there, here in files.items()},
+        }
         for name, version, licence, files in PACKAGES
     ]
 
@@ -60,7 +72,9 @@ class Command(BaseCommand):
         self.stdout.write(f"{len(PACKAGES)} packages lie in {FOLDER}")
 
     def fetch(self, package: str, folder: Path, files: dict[str, str]) -> None:
-        done = subprocess.run(["npm", "pack", "--silent", package], cwd=folder, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            ["npm", "pack", "--silent", package], cwd=folder, capture_output=True, text=True, check=False
+        )
         if done.returncode:
             raise CommandError(f"npm could not fetch {package}: {done.stderr.strip()}")
         with tarfile.open(folder / done.stdout.strip()) as archive:

@@ -21,6 +21,7 @@ from tasks_app.environments.runtime.filling import (
     blanked,
     days,
     epoch,
+    epochs,
     hash_of,
     ids,
     stamps,
@@ -139,9 +140,7 @@ def _seconds(b: Batch, column: str, otherwise: Ints) -> Ints:
     values = b.values.get(column)
     if values is None:
         return otherwise
-    return np.asarray(
-        [epoch(v) if v else int(o) for v, o in zip(values, otherwise.tolist(), strict=True)], dtype=np.int64
-    )
+    return epochs(values, otherwise)
 
 
 def _made(b: Batch) -> Ints:
@@ -155,15 +154,13 @@ def _updated(b: Batch, c: Mapping[str, Any], arg: Any, nulls: float) -> list[Any
     due = b.of_parent("course_work", "due_time") if "late" in b.values else [None] * b.count
     high = np.minimum(made + 14 * DAY, _NOW)
     if any(due):
-        deadline = np.asarray([epoch(d) if d else _NOW for d in due], dtype=np.int64)
+        deadline = epochs(due, np.full(b.count, _NOW, dtype=np.int64))
         high = np.minimum(np.maximum(deadline + DAY, made), _NOW)
     moments = between(b.draw, c["column"], made, np.maximum(high, made), 0.6)
     if "late" in b.values and not b.planted:
-        handed_in = [state in ("TURNED_IN", "RETURNED") for state in b.values["state"]]
-        b.values["late"] = [
-            int(done and d is not None and moment > epoch(d))
-            for done, d, moment in zip(handed_in, due, moments.tolist(), strict=True)
-        ]
+        handed_in = np.asarray([state in ("TURNED_IN", "RETURNED") for state in b.values["state"]], dtype=bool)
+        deadline = epochs(due, np.full(b.count, _NOW + DAY, dtype=np.int64))
+        b.values["late"] = (handed_in & (moments > deadline)).astype(int).tolist()
     return stamps(moments)
 
 
@@ -191,7 +188,7 @@ def _start(b: Batch, c: Mapping[str, Any], arg: Any, nulls: float) -> list[Any]:
 def _end(b: Batch, c: Mapping[str, Any], arg: Any, nulls: float) -> list[Any]:
     minutes = b.draw.pick("length", [15, 30, 30, 30, 45, 60, 60, 60, 90, 120])
     starts = b.values["start_time"]
-    begun = np.asarray([epoch(start) for start in starts], dtype=np.int64)
+    begun = epochs(starts, np.zeros(b.count, dtype=np.int64))
     moments = stamps(begun + np.asarray(minutes, dtype=np.int64) * 60)
     following = days(begun + DAY)
     return [date if len(start) == 10 else text for start, text, date in zip(starts, moments, following, strict=True)]
@@ -239,7 +236,7 @@ def _ical(b: Batch, c: Mapping[str, Any], arg: Any, nulls: float) -> list[Any]:
 def _rule_text(b: Batch, c: Mapping[str, Any], arg: Any, nulls: float) -> list[Any]:
     if b.planted:
         return [None] * b.count
-    rules = [json.dumps([rule]) for rule in b.draw.pick(c["column"], POOLS[arg])]
+    rules = b.draw.pick(c["column"], [json.dumps([rule]) for rule in POOLS[arg]])
     return blanked(b.draw, c["column"], rules, nulls)
 
 
@@ -319,7 +316,7 @@ FILLERS: dict[str, Filler] = {
 
 
 def fill_columns(batch: Batch) -> None:
-    """Give every column of the batch that has no values its own; in planted rows, those that the directive left open."""
+    """Fill every column of the batch that has no values; in planted rows, what the directive left open."""
     for column in sorted(batch.table.spec["columns"], key=lambda c: _RANK.get(c["fill"][0], 0)):
         name, fill = column["column"], column["fill"]
         given = batch.given.get(name)

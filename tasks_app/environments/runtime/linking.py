@@ -54,20 +54,15 @@ def _choose(
         index = target.index((link["target"][-1],))
         rows = [index[(members.columns[person][row],)] if row >= 0 else -1 for row in found]
         others = pool.choose(shares, batch.positions, 1.0).tolist()
-        batch.pools = (
-            [
-                pool if row < 0 else _pool_of(groups[key], members, index, person)
-                for row, key in zip(rows, keys, strict=True)
-            ]
-            if own in batch.table.spec["unique"]
-            else []
-        )
+        if own in batch.table.spec["unique"]:
+            pools = {key: _pool_of(groups[key], members, index, person) for key in set(keys) if key in groups}
+            batch.pools = [pool if row < 0 else pools[key] for row, key in zip(rows, keys, strict=True)]
         batch.chosen = [other if row < 0 else row for row, other in zip(rows, others, strict=True)]
         return batch.chosen
-    rows: list[int] = pool.choose(shares, batch.positions, 1.0 if link.get("soft") else 1.35).tolist()
+    chosen: list[int] = pool.choose(shares, batch.positions, 1.0 if link.get("soft") else 1.35).tolist()
     if own in batch.table.spec["unique"]:
-        batch.pools, batch.chosen = [pool] * batch.count, rows
-    return rows
+        batch.pools, batch.chosen = [pool] * batch.count, chosen
+    return chosen
 
 
 def _set_link(batch: Batch, link: Mapping[str, Any], target: Table, rows: list[int]) -> None:
@@ -108,11 +103,9 @@ def hang(tables: Mapping[str, Table], batch: Batch, row: int, parent: int) -> bo
     if members is not None:
         column, person = members.spec["key"]
         group = members.groups((column,)).get((batch.values[column][row],))
-        if group is None:
+        if group is None or not group.reach(int(batch.positions[row])):
             return True
         pool = _pool_of(group, members, people.index((last["target"][-1],)), person)
-        if not pool.reach(int(batch.positions[row])):
-            return True
         batch.pools[row], batch.chosen[row] = pool, pool.rows[0]
     return True
 

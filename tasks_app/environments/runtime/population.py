@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,6 @@ class Population:
     def _make(self, table: Table, planned: Mapping[str, list[tuple[str, Ints, Mapping[str, Any]]]]) -> None:
         name = table.spec["table"]
         batches = [self._planted(table)]
-        table.planted = batches[0].count
         start = batches[0].count
         for number, (stream, positions, given) in enumerate(planned[name]):
             first = start + 1_000_000 * number
@@ -152,7 +152,8 @@ class Population:
         for key, found, row in zip(keys, batch.parents[link["table"]], rows, strict=True):
             if found < 0 and link["owns"] and not link.get("soft"):
                 raise PopulateError(
-                    f"a planted {row.entity} points at no {target.spec['entity']}: {dict(zip(link['columns'], key, strict=True))}; "
+                    f"a planted {row.entity} points at no {target.spec['entity']} "
+                    f"({dict(zip(link['columns'], key, strict=True))}); "
                     f"set {link['columns'][-1]}, or plant it as a child"
                 )
 
@@ -182,13 +183,8 @@ class Population:
             (user["user_id"], user["email"], user["name"], user["time_zone"], NOW),
         )
         for table in self.tables.values():
-            columns = table.spec["order"]
-            marks = ", ".join("?" for _ in columns)
-            names = ", ".join(f'"{column}"' for column in columns)
-            rows = list(zip(*(table.columns[column] for column in columns), strict=True))
-            places = [columns.index(column) for column in table.spec["key"]]
-            rows.sort(key=lambda row: tuple(row[place] for place in places))
-            connection.executemany(f'INSERT INTO "{table.spec["table"]}" ({names}) VALUES ({marks})', rows)
+            if table.positions:
+                _insert_rows(connection, table)
 
     def _files(self, workspace: Path, base: int, count: int) -> None:
         planted: dict[str, str] = {}
@@ -209,6 +205,16 @@ class Population:
             cells = [row.get(name) for name in header] if isinstance(row, Mapping) else row
             rows.append([self.values.one(v, draw, f"cell/{at}", ordinal, ordinal) for at, v in enumerate(cells)])
         return render_file(plant, header, rows)
+
+
+def _insert_rows(connection: Any, table: Table) -> None:
+    """In the order of the key, so that pages are filled; columns that hold nothing at all are left to the schema."""
+    columns = [c for c in table.spec["order"] if table.columns[c].count(None) < len(table.positions)]
+    rows = list(zip(*(table.columns[column] for column in columns), strict=True))
+    rows.sort(key=itemgetter(*(columns.index(column) for column in table.spec["key"])))
+    names = ", ".join(f'"{column}"' for column in columns)
+    marks = ", ".join("?" for _ in columns)
+    connection.executemany(f'INSERT INTO "{table.spec["table"]}" ({names}) VALUES ({marks})', rows)
 
 
 def table_allows_me(column: str) -> bool:

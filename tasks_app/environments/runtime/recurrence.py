@@ -266,7 +266,12 @@ def _in_view(
     Without `single`, a series is in the span if one of its instances is.
     """
     low, high = span
-    rows = _rows(db, table, columns, where, values, f'"{names["id"]}"')
+    narrowed = [*where]
+    for column, compare, moment in ((names["end"], ">", low), (names["start"], "<", high)):
+        if moment is not None:  # a series may reach into the span from outside; whole days are looked at below
+            narrowed.append(f'("{names["rule"]}" IS NOT NULL OR "{column}" {compare} ?)')
+    bound = [moment for moment in (low, high) if moment is not None]
+    rows = _rows(db, table, columns, narrowed, [*values, *bound], f'"{names["id"]}"')
     shown = []
     for row in rows:
         if not row[names["rule"]]:
@@ -300,7 +305,7 @@ _DATE = re.compile(
 
 
 def _quick(text: str, now: str, zone: str) -> dict[str, str]:
-    """ "Lunch with Ana on Friday at 12:30 for 45 minutes" → summary, start, end (an hour, or the whole day, if not said)."""
+    """What "Lunch on Friday at 12:30 for 45 minutes" says: summary, start, end (an hour, or a day, if not said)."""
     moment = _moment(now).astimezone(ZoneInfo(zone))
     day = _said_day(_DATE.search(text), moment)
     summary = text

@@ -83,6 +83,12 @@ def _mine(db: Any, value: str) -> str:
     return {"me": session["user_id"], "primary": session["email"]}.get(value, value)
 
 
+def _known_as(db: Any, value: str, table: str, alias: str, key: str) -> str:
+    """A key, or an alias of it such as "d:school_math" that stands in a table of aliases."""
+    row = _select(db, table, (key,), {alias: value}) if ":" in value else None
+    return value if row is None else str(row[key])
+
+
 def _user(db: Any, value: str, table: str, key: str, email: str) -> str:
     """A user by id, by e-mail address, or as "me"."""
     if "@" in value and email:

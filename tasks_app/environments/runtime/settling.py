@@ -17,12 +17,12 @@ _PARENTS = 60  # how many parents are tried before a row is refused
 def in_turn(batches: Sequence[Any]) -> list[tuple[Any, int]]:
     """(batch, row of it) for all rows, planted and base rows first, then by position."""
     rows = [
-        (position, number, batch, row)
+        (position, number, row)
         for number, batch in enumerate(batches)
         for row, position in enumerate(batch.positions.tolist())
     ]
-    rows.sort(key=lambda item: (item[0], item[1], item[3]))
-    return [(batch, row) for _, _, batch, row in rows]
+    rows.sort()
+    return [(batches[number], row) for _, number, row in rows]
 
 
 def settle_keys(table: str, columns: Sequence[str], batches: Sequence[Any], target: Any, column: str) -> None:
@@ -32,11 +32,12 @@ def settle_keys(table: str, columns: Sequence[str], batches: Sequence[Any], targ
     """
     seen: set[tuple[Any, ...]] = set()
     own = columns[-1]
+    keys = {id(batch): list(zip(*(batch.values[name] for name in columns), strict=True)) for batch in batches}
     for batch, row in in_turn(batches):
-        beside = tuple(batch.values[name][row] for name in columns[:-1])
-        if (*beside, batch.values[own][row]) in seen:
+        key = keys[id(batch)][row]
+        if key in seen:
+            beside = key[:-1]
             if not batch.pools or batch.pools[row] is None:
-                key = (*beside, batch.values[own][row])
                 raise PopulateError(f"{table}: {dict(zip(columns, key, strict=True))} is planted or set twice")
             for attempt in range(_PARENTS):
                 if attempt and not _rehang(batch, row, attempt):
@@ -46,11 +47,12 @@ def settle_keys(table: str, columns: Sequence[str], batches: Sequence[Any], targ
                 if free >= 0:
                     batch.values[own][row] = target.columns[column][free]
                     break
-            if (*beside, batch.values[own][row]) in seen:
+            key = (*beside, batch.values[own][row])
+            if key in seen:
                 raise PopulateError(
                     f"{table}: no further {own} is free beside {beside}; give it fewer rows, or more to choose from"
                 )
-        seen.add((*beside, batch.values[own][row]))
+        seen.add(key)
 
 
 def _free(batch: Any, row: int, values: Sequence[Any], beside: tuple[Any, ...], seen: set[tuple[Any, ...]]) -> int:

@@ -1,4 +1,4 @@
-"""Tables being filled, and batches: the rows of one table that come from one source (planted, base, a kind of growth)."""
+"""Tables being filled, and batches: rows of one table from one source (planted, base, a kind of growth)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tasks_app.environments.runtime.filling import DAY, NOW, Draw, Ints, epoch, people
+from tasks_app.environments.runtime.filling import DAY, NOW, Draw, Ints, epoch, name_parts, people
 from tasks_app.environments.runtime.picking import Pool, grouped
 
 _START = epoch(NOW) - 110 * DAY  # nothing is older
@@ -20,17 +20,17 @@ class Table:
         self.spec, self.tables = spec, tables
         self.columns: dict[str, list[Any]] = {column: [] for column in spec["order"]}
         self.positions: list[int] = []
-        self.planted = 0
+        self.scoped: list[bool] = []  # planted, or hanging on what is planted: nothing else may hang on it
         self.created: list[int] | None = None
         self._groups: dict[tuple[str, ...], dict[tuple[Any, ...], Pool]] = {}
         self._pool: Pool | None = None
         self._index: dict[tuple[str, ...], dict[tuple[Any, ...], int]] = {}
 
     def background(self) -> Pool:
-        """Rows that background rows may point at: those that nobody planted."""
+        """Rows that background rows may point at: those that nobody planted, nor put into the scope of a plant."""
         if self._pool is None:
-            rows = range(self.planted, len(self.positions))
-            self._pool = Pool(list(rows), [self.positions[row] for row in rows])
+            rows = [row for row, scoped in enumerate(self.scoped) if not scoped]
+            self._pool = Pool(rows, [self.positions[row] for row in rows])
         return self._pool
 
     def groups(self, columns: tuple[str, ...]) -> dict[tuple[Any, ...], Pool]:
@@ -48,6 +48,7 @@ class Table:
         for column in self.spec["order"]:
             self.columns[column].extend(batch.values[column])
         self.positions.extend(batch.positions.tolist())
+        self.scoped.extend(batch.in_scope())
         self._groups, self._pool, self._index = {}, None, {}
 
 
@@ -69,9 +70,26 @@ class Batch:
         self._people: tuple[list[str], ...] | None = None
 
     def people(self) -> tuple[list[str], ...]:
+        """Given, family, full name and local part of the address of each row; a planted full name is taken apart."""
         if self._people is None:
-            self._people = people(self.draw, self.avoid.get("full", set()))
+            made = people(self.draw, self.avoid.get("full", set()))
+            said = next((self.values[c] for c in ("name_full_name", "display_name") if c in self.given), None)
+            for row, full in enumerate(said or ()):
+                if full:
+                    for part, value in zip(made, name_parts(full), strict=True):
+                        part[row] = value
+            self._people = made
         return self._people
+
+    def in_scope(self) -> list[bool]:
+        """Which rows are planted, or cannot stand without a row that is in the scope of a plant."""
+        scoped = [self.planted] * self.count
+        for link in self.table.spec["links"]:
+            flags = self.table.tables[link["table"]].scoped
+            if link["owns"] and any(flags) and not self.planted:
+                rows = self.parents[link["table"]]
+                scoped = [old or (row >= 0 and flags[row]) for old, row in zip(scoped, rows, strict=True)]
+        return scoped
 
     def of_parent(self, table: str, column: str) -> list[Any]:
         """A column of the parents of each row; None for a row without one."""

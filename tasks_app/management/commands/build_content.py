@@ -16,21 +16,27 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+
 from tasks_app import building
 from tasks_app.content import FORMAT, unpack, write_archive
+from tasks_app.domains.reading import read_domain
+from tasks_app.environments.compiler import compile_package
 from tasks_app.environments.package import EnvironmentPackage
 from tasks_app.filters import Funnel
 from tasks_app.making import make, number_of
 from tasks_app.tasks import TaskSpec, load_task, task_files
+from tasks_app.toolpool import read_source
 
-DOMAINS = ("classroom", "calendar")
+SOURCES = {"classroom": "classroom:v1", "calendar": "calendar:v3"}
 
 
 class Command(BaseCommand):
     help = "Make and prove the shipped content anew, or compare a part of it by hash (--check)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--check", action="store_true", help="make a sample again and compare hashes; write nothing")
+        parser.add_argument(
+            "--check", action="store_true", help="make a sample again and compare hashes; write nothing"
+        )
         parser.add_argument("--sample", type=int, default=6, help="with --check: how many tasks (default 6)")
         parser.add_argument("--jobs", type=int, default=2, help="processes (default 2)")
         parser.add_argument("--packages", type=Path, help="folder with a compiled package a domain")
@@ -48,16 +54,13 @@ class Command(BaseCommand):
 
     def _compile(self, folder: Path) -> Path:
         """Environment packages from the documents that ship with google-api-python-client."""
-        from tasks_app.domains.shipped import shipped_model
-        from tasks_app.environments.compiler import compile_package
-
-        for domain in DOMAINS:
-            compile_package(shipped_model(domain), folder / domain)
+        for domain, source in SOURCES.items():
+            compile_package(read_domain(read_source(source)), folder / domain)
         return folder
 
     def _build(self, content: Path, packages: Path, jobs: int, only: str) -> None:
         archives, sections, every = {}, {}, []
-        for domain in DOMAINS:
+        for domain in SOURCES:
             tasks: list[TaskSpec] = []
             for tier in ("task", "primer"):
                 wanted = [order for order in building.orders(domain, tier) if only in order.motif]
@@ -72,8 +75,10 @@ class Command(BaseCommand):
         manifest = {"format": FORMAT, "archives": archives, "funnel": sections, **_summary(every)}
         text = json.dumps(manifest, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
         (content / "manifest.json").write_text(text, encoding="utf-8")
-        self.stdout.write(f"{manifest['tasks']} tasks, {manifest['primers']} primers, {manifest['plan_trees']} plan trees of tasks, "
-                          f"{manifest['primer_plan_trees']} of primers")
+        self.stdout.write(
+            f"{manifest['tasks']} tasks, {manifest['primers']} primers, {manifest['plan_trees']} plan trees of tasks, "
+            f"{manifest['primer_plan_trees']} of primers"
+        )
 
     def _tell(self, funnel: Funnel) -> None:
         for line in funnel.lines():
@@ -108,11 +113,18 @@ def _summary(every: list[tuple[EnvironmentPackage, list[TaskSpec]]]) -> dict[str
     tasks = [task for _, made in every for task in made if task.tier == "task"]
     primers = [task for _, made in every for task in made if task.tier == "primer"]
     return {
-        "packages": {package.model.name: {"digest": package.digest, "provenance": dict(package.provenance)} for package, _ in every},
-        "tasks": len(tasks), "primers": len(primers),
+        "packages": {
+            package.model.name: {"digest": package.digest, "provenance": dict(package.provenance)}
+            for package, _ in every
+        },
+        "tasks": len(tasks),
+        "primers": len(primers),
         "plan_trees": len({task.plan_tree for task in tasks}),
         "primer_plan_trees": len({task.plan_tree for task in primers}),
-        "held_out": {"tasks": sum(task.split == "test" for task in tasks), "primers": sum(task.split == "test" for task in primers)},
+        "held_out": {
+            "tasks": sum(task.split == "test" for task in tasks),
+            "primers": sum(task.split == "test" for task in primers),
+        },
         "with_files": sum(_with_files(task) for task in tasks),
         "operators": sorted({operator for task in tasks for operator in task.operators}),
         "probes": sum(len(task.probes) for task in [*tasks, *primers]),
@@ -131,5 +143,8 @@ def _means(tasks: list[TaskSpec]) -> dict[str, dict[str, float]]:
     for name in ("v0", "v1", "v2", "v3"):
         rows = [task.measures[name] for task in tasks]
         if rows:
-            found[name] = {key: round(sum(row[key] for row in rows) / len(rows), 1) for key in ("db_kb", "files", "rows", "tokens", "calls")}
+            found[name] = {
+                key: round(sum(row[key] for row in rows) / len(rows), 1)
+                for key in ("db_kb", "files", "rows", "tokens", "calls")
+            }
     return found

@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from tasks_app.content import ContentError
+from tasks_app.environments.package import PackageError
 from tasks_app.services.content import load_content
+from tasks_app.tasks import TaskError
 
 
 class Command(BaseCommand):
@@ -17,4 +20,7 @@ class Command(BaseCommand):
         parser.add_argument("folder", nargs="?", type=Path, default=None)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        self.stdout.write(load_content(options["folder"]))
+        try:
+            self.stdout.write(load_content(options["folder"]))
+        except (ContentError, PackageError, TaskError) as error:
+            raise CommandError(str(error)) from error
