@@ -57,7 +57,7 @@ class Sizes:
     preset: str = "nano"
     epochs: int = 12
     batch: int = 4
-    learning_rate: float = 3e-3
+    learning_rate: float = 2e-3
     rl_steps: int = 30
     group: int = 8
     tasks_per_step: int = 4

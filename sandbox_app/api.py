@@ -136,6 +136,33 @@ class ReviewIn(Schema):
     verifier: str
 
 
+class BulkPreviewOut(Schema):
+    """What a bulk decision would be about; `until`, `pin` and `bulk` go into the decision."""
+
+    count: int
+    outcomes: dict[str, int]
+    domains: dict[str, int]
+    scales: dict[str, int]
+    policies: dict[str, int]
+    until: datetime
+    pin: str
+    bulk: UUID
+
+
+class BulkIn(Schema):
+    decision: str
+    reason: str | None = None
+    note: str = ""
+    until: datetime
+    pin: str
+    bulk: UUID
+
+
+class BulkOut(Schema):
+    bulk: UUID
+    count: int
+
+
 def _episode_out(episode: Episode) -> EpisodeOut:
     task = episode.task
     return EpisodeOut(
@@ -204,6 +231,21 @@ def cancel(request: HttpRequest, pk: UUID) -> EpisodeOut:
     return _episode_out(_one(pk))
 
 
+@router.post("/episodes/{pk}/interrupt", response=EpisodeOut)
+def interrupt(request: HttpRequest, pk: UUID) -> EpisodeOut:
+    """Ask the running cell to stop; the episode goes on."""
+    check_group(request.user, "annotator")
+    services.interrupt_episode(episode=_one(pk))
+    return _episode_out(_one(pk))
+
+
+@router.post("/episodes/{pk}/retry", response={201: EpisodeOut})
+def retry(request: HttpRequest, pk: UUID) -> Status[EpisodeOut]:
+    """A new attempt at what broke on our side or was cancelled."""
+    check_group(request.user, "annotator")
+    return Status(201, _episode_out(_one(services.retry_episode(episode=_one(pk), by=request.user).pk)))
+
+
 @router.get("/episodes/{pk}/steps", response=list[StepOut])
 def list_steps(request: HttpRequest, pk: UUID) -> list[StepRow]:
     return list(_one(pk).steps.all())
@@ -251,15 +293,19 @@ def get_review(request: HttpRequest, pk: int) -> ReviewOut:
 def post_review(request: HttpRequest, pk: UUID, sent: ReviewIn) -> Status[ReviewOut]:
     """Judge a verdict. The same judgement sent twice is one."""
     check_group(request.user, "annotator")
-    reason = ReviewReason.objects.filter(code=sent.reason).first() if sent.reason else None
-    if sent.reason and reason is None:
-        known = ", ".join(ReviewReason.objects.values_list("code", flat=True))
-        raise Refused(f"There is no reason “{sent.reason}”.", how=f"Choose one of {known}.", status=400)
     review = services.decide(
-        episode=_one(pk), by=request.user, decision=sent.decision, reason=reason, note=sent.note,
+        episode=_one(pk), by=request.user, decision=sent.decision, reason=_reason(sent.reason), note=sent.note,
         verifier=sent.verifier,
     )
     return Status(201, _review_out(review))
+
+
+def _reason(code: str | None) -> ReviewReason | None:
+    reason = ReviewReason.objects.filter(code=code).first() if code else None
+    if code and reason is None:
+        known = ", ".join(ReviewReason.objects.values_list("code", flat=True))
+        raise Refused(f"There is no reason “{code}”.", how=f"Choose one of {known}.", status=400)
+    return reason
 
 
 @router.post("/reviews/{pk}/undo", response=ReviewOut)
@@ -267,3 +313,30 @@ def undo_review(request: HttpRequest, pk: int) -> ReviewOut:
     check_group(request.user, "annotator")
     review = get_object_or_404(Review.objects.select_related("reviewer", "reason", "episode"), pk=pk)
     return _review_out(services.undo(review=review, by=request.user))
+
+
+@router.get("/bulk-reviews/preview", response=BulkPreviewOut)
+def preview_bulk(request: HttpRequest, asked: Query[Filters]) -> BulkPreviewOut:
+    check_group(request.user, "annotator")
+    found = services.bulk_preview(chosen=filters.parse(asked.dict()), user=request.user)
+    return BulkPreviewOut(
+        count=found.count, outcomes=dict(found.outcomes), domains=dict(found.domains), scales=dict(found.scales),
+        policies=dict(found.policies), until=found.until, pin=found.pin, bulk=UUID(found.bulk),
+    )
+
+
+@router.post("/bulk-reviews", response={201: BulkOut})
+def decide_bulk(request: HttpRequest, asked: Query[Filters], sent: BulkIn) -> Status[BulkOut]:
+    """Decide on exactly the set that the preview with the same filter named."""
+    check_group(request.user, "annotator")
+    count = services.bulk_decide(
+        chosen=filters.parse(asked.dict()), by=request.user, decision=sent.decision, reason=_reason(sent.reason),
+        note=sent.note, until=sent.until, pin=sent.pin, bulk=str(sent.bulk),
+    )
+    return Status(201, BulkOut(bulk=sent.bulk, count=count))
+
+
+@router.post("/bulk-reviews/{bulk}/undo", response=BulkOut)
+def undo_bulk(request: HttpRequest, bulk: UUID) -> BulkOut:
+    check_group(request.user, "annotator")
+    return BulkOut(bulk=bulk, count=services.bulk_undo(bulk=str(bulk), by=request.user))

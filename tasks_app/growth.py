@@ -40,7 +40,6 @@ from tasks_app.tasks import TaskSpec, canonical, key_of
 from tasks_app.verification import judge
 
 Progress = Callable[[float, str], None]
-WRONG_TARGETS = ("neighbour", "wrong_target", "no_effects", "no_op")
 
 
 class GrowthError(Exception):
@@ -55,6 +54,7 @@ class Growth:
     state: State
     proof: tuple[Proof, ...]
     measures: Mapping[str, Any]
+    refused: Mapping[str, tuple[str, ...]]  # each probe, and "nothing": the criteria that refuse it at this size
 
     @property
     def held(self) -> bool:
@@ -110,16 +110,18 @@ def literals(plan: Plan) -> set[str]:
     return found
 
 
-def wrong_rewards(task: TaskSpec, package: EnvironmentPackage, state: State) -> dict[str, float]:
-    """What doing nothing and each wrong-target probe are given here: 0.0, or the verifier has a hole."""
+def refusals(task: TaskSpec, package: EnvironmentPackage, state: State) -> dict[str, tuple[str, ...]]:
+    """Each probe, and doing nothing, with the criteria that refuse it here: none, and the verifier has a hole."""
     remembered = Remembered(package)
-    rewards = {"nothing": judge(task.verifier, state, state, "").reward}
+    found = {"nothing": _failed(task, state, state, "")}
     for probe in task.probes:
-        if probe.kind in WRONG_TARGETS or "neighbour" in probe.kind:
-            run = run_in_process(probe.source, remembered, state, task.tools)
-            said = run.answer if probe.answer is None else probe.answer
-            rewards[probe.name] = judge(task.verifier, state, run.after, said).reward
-    return rewards
+        run = run_in_process(probe.source, remembered, state, task.tools)
+        found[probe.name] = _failed(task, state, run.after, run.answer if probe.answer is None else probe.answer)
+    return found
+
+
+def _failed(task: TaskSpec, before: State, after: State, answer: str) -> tuple[str, ...]:
+    return tuple(c.name for c in judge(task.verifier, before, after, answer).criteria if not c.passed)
 
 
 @lru_cache(maxsize=4)
@@ -191,6 +193,7 @@ def grow(
         raise GrowthError(f"the reference does not pass at {rows} rows and {files} files: {faults}")
     tell(0.7, "proving each rule")
     model, plan = package.model, from_json(task.plan)
+    refused = refusals(task, package, state)
     names = named_texts(task.instruction, literals(plan))
     proof = (
         base_kept(model, base.before, ran.before, base.files_before, ran.files_before),
@@ -201,9 +204,12 @@ def grow(
         ids_visible(model, task.instruction, ran),
         interleaved(model, base.before, ran.before),
         aggregates_agree(model, ran.before),
-        wrong_attempts_fail(wrong_rewards(task, package, state), nothing_to_do=task.outcome_kind == "nothing_to_do"),
+        wrong_attempts_fail(
+            {name: 0.0 if failed else 1.0 for name, failed in refused.items()},
+            nothing_to_do=task.outcome_kind == "nothing_to_do",
+        ),
     )
-    return Growth(scale, state, proof, measures(state, ran))
+    return Growth(scale, state, proof, measures(state, ran), refused)
 
 
 def measures(state: State, ran: Ran) -> dict[str, Any]:

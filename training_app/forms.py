@@ -80,7 +80,7 @@ class SftForm(forms.Form):
     DEFAULTS = {
         "lora_rank": 0,
         "epochs": 12,
-        "batch": 8,
+        "batch": 4,
         "learning_rate": 0.002,
         "max_length": 4096,
         "save_every": 50,

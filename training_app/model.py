@@ -24,6 +24,9 @@ from training_app import template, tokens
 
 WEIGHTS = "model.safetensors"
 ADAPTER = "adapter_model.safetensors"
+EMBEDDING = "model.embed_tokens.weight"
+EMBEDDING_SCALE = 0.08
+ROPE_THETA = 1_000_000.0  # slow enough that a match two thousand tokens back is still one
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,7 @@ def config(preset: Preset, vocabulary: int) -> dict[str, object]:
         "hidden_act": "silu",
         "max_position_embeddings": preset.positions,
         "rms_norm_eps": 1e-6,
-        "rope_parameters": {"rope_type": "default", "rope_theta": 10_000.0},
+        "rope_parameters": {"rope_type": "default", "rope_theta": ROPE_THETA},
         "tie_word_embeddings": True,
         "attention_bias": False,
         "attention_dropout": 0.0,
@@ -86,7 +89,11 @@ def config(preset: Preset, vocabulary: int) -> dict[str, object]:
 
 
 def weights(preset: Preset, vocabulary: int, seed: int) -> dict[str, numpy.ndarray]:
-    """Fresh weights: normal(0, .02), those that write to the residual stream scaled down by depth, norms at one."""
+    """Fresh weights: normal(0, .02), those that write to the residual stream scaled down by depth, norms at one.
+
+    One pair of heads is then set to copy (`_copying`); a model of this size takes longer to find that than to learn
+    the rest.
+    """
     tensors: dict[str, numpy.ndarray] = {}
 
     def normal(name: str, rows: int, columns: int, scale: float = 0.02) -> None:
@@ -98,7 +105,7 @@ def weights(preset: Preset, vocabulary: int, seed: int) -> dict[str, numpy.ndarr
 
     width, head = preset.hidden, preset.head
     out = 0.02 / (2 * preset.layers) ** 0.5
-    normal("model.embed_tokens.weight", vocabulary, width)
+    normal(EMBEDDING, vocabulary, width, EMBEDDING_SCALE)
     for index in range(preset.layers):
         layer = f"model.layers.{index}."
         normal(layer + "self_attn.q_proj.weight", preset.heads * head, width)
@@ -113,7 +120,47 @@ def weights(preset: Preset, vocabulary: int, seed: int) -> dict[str, numpy.ndarr
         ones(layer + "input_layernorm.weight", width)
         ones(layer + "post_attention_layernorm.weight", width)
     ones("model.norm.weight", width)
+    _copying(tensors, preset, seed)
     return tensors
+
+
+def _copying(tensors: dict[str, numpy.ndarray], preset: Preset, seed: int) -> None:
+    """Set head 0 of layers 0 and 1 as an induction pair (Olsson et al. 2022, arXiv:2209.11895).
+
+    Layer 0 looks one token back (a constant query and key, a step apart in the fast rotary frequencies) and writes a
+    code of that token into directions that embeddings leave free. Layer 1 looks for the place whose code is that of
+    the current token (in the slow frequencies, so that distance hardly matters) and hands on the token found there.
+    """
+    head, half = preset.head, preset.head // 2
+    basis, _ = numpy.linalg.qr(numpy.random.default_rng([seed, 1]).standard_normal((preset.hidden, preset.hidden)))
+    constant, free, code = basis[:, 0], basis[:, 1 : 1 + half], basis[:, 1 + half : 1 + head]
+    carried = basis[:, 1 + head : 1 + 2 * head] if preset.hidden > 2 * head else basis[:, 1 + half : 1 + half + head]
+    embedding = tensors[EMBEDDING]
+    embedding -= embedding @ numpy.column_stack([constant, free]) @ numpy.column_stack([constant, free]).T
+    embedding += 2 * EMBEDDING_SCALE * constant
+    frequencies = ROPE_THETA ** (-numpy.arange(half) / half)
+    ahead, behind = numpy.zeros(head), numpy.zeros(head)
+    fast = numpy.arange(4)
+    ahead[fast], behind[fast], behind[half + fast] = 1, numpy.cos(frequencies[fast]), numpy.sin(frequencies[fast])
+    slow = numpy.concatenate([numpy.arange(half // 2, half), numpy.arange(half + half // 2, head)])
+    match = numpy.zeros((head, half))
+    match[slow, numpy.arange(half)] = 1
+    first, second = ("model.layers.0.self_attn.", "model.layers.1.self_attn.")
+    pairs = {
+        first + "q_proj.weight": numpy.outer(ahead, constant),
+        first + "k_proj.weight": numpy.outer(behind, constant),
+        first + "v_proj.weight": numpy.eye(head, half) @ code.T,
+        second + "q_proj.weight": match @ code.T,
+        second + "k_proj.weight": match @ free.T,
+        second + "v_proj.weight": carried.T,
+    }
+    for name, rows in pairs.items():
+        tensors[name][:head] = rows
+    tensors[first + "o_proj.weight"][:, :head] = 0.3 * free @ numpy.eye(half, head)
+    tensors[second + "o_proj.weight"][:, :head] = 1.2 * carried
+    for name in ("q_norm.weight", "k_norm.weight"):
+        tensors[first + name] *= 2.0
+        tensors[second + name] *= 2.5
 
 
 def make_base(texts: Iterable[str], preset: Preset, folder: Path, *, seed: int = 0) -> str:

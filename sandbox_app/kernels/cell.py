@@ -37,9 +37,9 @@ class Cell:
 
     def take(self, message: dict[str, Any]) -> None:
         """One message of the kernel's iopub channel. What is no known message of this cell is passed over."""
-        if message["parent_header"].get("msg_id") != self.request:
+        parent, kind, content = message.get("parent_header"), message.get("msg_type"), message.get("content")
+        if not isinstance(parent, dict) or parent.get("msg_id") != self.request or not isinstance(content, dict):
             return
-        kind, content = message["msg_type"], message["content"]
         if kind == "stream":
             kept = self.output.add(str(content.get("text", "")))
             if kept and self.on_output is not None:
@@ -60,8 +60,8 @@ def _error(content: dict[str, Any]) -> CellError:
                      text[-_TRACEBACK:])
 
 
-async def first(seconds: float, **events: asyncio.Future[Any] | asyncio.Event) -> str | None:
-    """The name of the event that comes first, in the order given when several have; None when the time is over."""
+async def first(seconds: float | None, **events: asyncio.Future[Any] | asyncio.Event) -> str | None:
+    """The name of the event that comes first, in the order given when several have; None once the time is over."""
     waiting = {
         name: asyncio.ensure_future(event.wait()) if isinstance(event, asyncio.Event) else event
         for name, event in events.items()

@@ -105,7 +105,7 @@ class KernelSession:
         """Wait for the kernel's sockets, subscribe, and send the bridge in."""
         self._server.start()
         waiting = asyncio.create_task(self._first_sign())
-        await first(self._limits.start_seconds, sign=waiting, dead=self._confined.ended)
+        await first(None, sign=waiting, dead=self._confined.ended)
         if not waiting.done():
             waiting.cancel()
             raise StartFailed(f"the kernel {self._confined.ended.result()} at its start: {self._confined.log()}")
@@ -140,7 +140,10 @@ class KernelSession:
     async def _take_messages(self) -> None:
         """Hand the kernel's messages to the cell that runs; replies carry nothing that is not in them."""
         while True:
-            message = await self._client.iopub_channel.get_msg(timeout=None)
+            try:
+                message = await self._client.iopub_channel.get_msg(timeout=None)
+            except (ValueError, KeyError, TypeError):
+                continue  # no message of the protocol: code in the kernel has written to its sockets
             if self._cell is not None:
                 self._cell.take(message)
 

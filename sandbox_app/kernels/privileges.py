@@ -28,13 +28,13 @@ _EPERM, _ENOSYS, _EAFNOSUPPORT = 1, 38, 97
 # System calls refused with EPERM: new namespaces and mounts, tracing, kernel keys and modules, io_uring and bpf.
 # Numbers by architecture: its own, clone, clone3, socket, the refused ones. `clone` is refused only with CLONE_NEWUSER;
 # `clone3` (its flags are unseen by a filter) is said not to be there, so that the C library falls back to `clone`.
-# `socket` makes no other families than these: AF_VSOCK, for one, knows no network namespace and would reach a hypervisor.
+# `socket` makes no other families than these: AF_VSOCK, for one, knows no network namespace (it reaches a hypervisor).
 _FAMILIES = (1, 2, 10, 16)  # AF_UNIX, AF_INET, AF_INET6, AF_NETLINK
 _REFUSED = {
     "x86_64": (
         0xC000003E, 56, 435, 41,
-        (101, 103, 155, 161, 165, 166, 167, 168, 169, 175, 176, 246, 248, 249, 250, 272, 298, 303, 304, 308, 310, 311, 313,
-         320, 321, 323, 425, 426, 427, 428, 429, 430, 431, 432, 433, 442),
+        (101, 103, 155, 161, 165, 166, 167, 168, 169, 175, 176, 246, 248, 249, 250, 272, 298, 303, 304, 308, 310, 311,
+         313, 320, 321, 323, 425, 426, 427, 428, 429, 430, 431, 432, 433, 442),
     ),
     "aarch64": (
         0xC00000B7, 220, 435, 198,

@@ -106,7 +106,7 @@ class Episode(LeasedJob):
             models.Index(fields=["-created_at", "-id"]),
             models.Index(fields=["outcome", "-created_at"]),
             models.Index(fields=["task", "-created_at"]),
-            models.Index(fields=["standing", "outcome", "-created_at"]),
+            models.Index(fields=["standing", "-created_at", "-id"]),
         ]
         constraints = [
             models.CheckConstraint(

@@ -5,10 +5,11 @@ It gives people failures and recovered errors to review, and training data its c
     mended    misspelt_tool  wrong_argument  undefined_name  malformed_call     an error, read, then the right cell
               slow_cell                                                         prints, and takes its time
     not       gives_up  wrong_answer  no_op                                     stops short, or says what is not so
-              first_page  default_filter  over_reach  partial  neighbour  trap  a probe of the task, as it stands
+              PROBED                                                            a probe of the task, as it stands
     stopped   kernel_exit                                                       ends its own kernel
 
-A task that has no probe of the kind asked for gives another of its probes; `name` says which one it became.
+A task that has no probe of the kind asked for gives another of its probes; `name` says which one it became. Of a task
+that asks for no answer, a wrong one is no fault.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ from tasks_app.tasks import ProbeSpec, TaskSpec, cells
 
 _TOOL = re.compile(r"\btools\.(\w+)\(|\btools\[[\"'](\w+)[\"']\]\(")
 _GAVE_UP = "I could not find what is needed, so I changed nothing more."
-PROBED = ("first_page", "default_filter", "over_reach", "partial", "neighbour", "trap")
+PROBED = (
+    "boundary", "default_filter", "dropped_condition", "first_page", "forged_answer", "neighbour", "over_reach",
+    "partial", "report_only", "short_report", "twice", "wrong_column", "wrong_value",
+)
 
 
 class ScriptedPolicy:
@@ -108,7 +112,7 @@ def _slow(task: TaskSpec, chance: random.Random) -> _Script:
 
 def _gives_up(task: TaskSpec, chance: random.Random) -> _Script:
     messages = _calls(task)
-    return "", [*messages[: chance.randrange(len(messages))], _GAVE_UP]
+    return "", [*messages[: chance.randrange(max(1, len(messages) // 2))], _GAVE_UP]
 
 
 def _wrong_answer(task: TaskSpec, chance: random.Random) -> _Script:

@@ -7,7 +7,7 @@ them on purpose: a reviewer needs both.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import zip_longest
+from itertools import cycle, islice, zip_longest
 from typing import Any
 
 from django.db import transaction
@@ -25,7 +25,7 @@ SCALE = "v0"
 
 @transaction.atomic
 def queue_demo_episodes() -> int:
-    """Queue them once, 28 where the content allows; how many. 0 when they were queued before, or no task is proven."""
+    """Queue 28 of them, once; how many. 0 when they were queued before, or no task is proven."""
     if Episode.objects.filter(source=SOURCE).exists():
         return 0
     attempts = list(_attempts())
@@ -38,8 +38,9 @@ def queue_demo_episodes() -> int:
 def _attempts() -> Iterator[tuple[Task, str, dict[str, Any]]]:
     """Every other one a reference, the others each with the next fault."""
     rows = zip_longest(_spread("primer", PRIMERS), _spread("task", TASKS))
+    pool = [task for pair in rows for task in pair if task is not None]
     known = list(FAULTS)
-    for number, task in enumerate(task for pair in rows for task in pair if task is not None):
+    for number, task in enumerate(islice(cycle(pool), PRIMERS + TASKS)):
         pair_number, scripted = divmod(number, 4)
         if scripted in (0, 3):
             yield task, "reference", {}

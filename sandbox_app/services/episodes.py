@@ -28,7 +28,7 @@ from tasks_app.tasks import TaskError, load_task
 
 logger = logging.getLogger(__name__)
 ATTEMPTS = 3
-DISPATCH_AGAIN = timedelta(minutes=3)
+DISPATCH_AGAIN = timedelta(minutes=1)
 
 
 def create_episode(

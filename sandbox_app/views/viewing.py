@@ -108,7 +108,7 @@ def _chosen_row(
         return None
     found = next((row for row in rows if row.index == address.step), None)
     if found is None:
-        raise Refused(f"This episode has {len(rows)} steps; there is no step {address.step}.",
+        raise Refused(f"There is no step {address.step}: steps of this episode so far: {len(rows)}.",
                       how="Take one from the list of steps.", status=404)
     return found
 

@@ -94,3 +94,30 @@ def test_an_episode_is_started_once_for_one_key(api: Client) -> None:
     body = {"task": task.key, "scale": "v0", "policy": "reference", "request_key": "once"}
     ids = {api.post("/api/v1/episodes", body, content_type="application/json").json()["id"] for _ in range(2)}
     assert len(ids) == 1
+
+
+def post(api: Client, path: str, body: Any = None) -> Any:
+    return api.post(f"/api/v1{path}", body, content_type="application/json")
+
+
+def test_a_bulk_decision_over_the_api_is_previewed_pinned_and_undone(api: Client) -> None:
+    for kind in ("passed", "passed", "failed"):
+        records.make_episode(kind)
+    preview = get(api, "/bulk-reviews/preview", outcome="passed")
+    assert (preview["count"], preview["outcomes"]) == (2, {"passed": 2})
+    body = {"decision": "approve", **{name: preview[name] for name in ("until", "pin", "bulk")}}
+    assert post(api, "/bulk-reviews?outcome=failed", body).status_code == 409, "another filter is another set"
+    done = [post(api, "/bulk-reviews?outcome=passed", body).json()["count"] for _ in range(2)]
+    assert done == [2, 2]
+    assert Review.objects.count() == 2
+    assert post(api, f"/bulk-reviews/{preview['bulk']}/undo").json()["count"] == 2
+
+
+def test_interrupt_cancel_and_retry_over_the_api(api: Client) -> None:
+    running, broken = records.running_episode(), records.make_episode("infrastructure")
+    assert post(api, f"/episodes/{running.pk}/interrupt").status_code == 200
+    assert post(api, f"/episodes/{running.pk}/cancel").status_code == 200
+    running.refresh_from_db()
+    assert (running.interrupts_asked, running.cancel_asked) == (1, True)
+    assert post(api, f"/episodes/{broken.pk}/retry").json()["state"] == "queued"
+    assert post(api, f"/episodes/{broken.pk}/interrupt").status_code == 409

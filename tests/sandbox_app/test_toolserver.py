@@ -174,3 +174,17 @@ async def test_closing_the_tool_channel_counts_as_evidence_against_the_policy(op
     await session.execute("import os; os.close(3)")
     result = await session.execute("import os\ntry: os.kill(os.getpid(), 9)\nexcept OSError: os._exit(1)")
     assert result.outcome == "kernel_dead"
+
+
+async def test_forged_messages_of_the_kernel_are_passed_over(opened: Opener) -> None:
+    session = await opened()
+    result = await session.execute(
+        "kernel = get_ipython().kernel\nsend = kernel.session.send\nparent = kernel.get_parent()\n"
+        "send(kernel.iopub_socket, 'stream', content='[1]', parent=parent)\n"
+        "send(kernel.iopub_socket, 'error', content={'traceback': 3, 'ename': None}, parent={'msg_id': 'other'})\n"
+        "good, kernel.session.key = kernel.session.key, b'wrong'\n"
+        "send(kernel.iopub_socket, 'status', content={'execution_state': 'idle'}, parent=parent)\n"
+        "kernel.session.key = good\nprint('ok')"
+    )
+    assert (result.outcome, result.returned) == ("ok", "ok\n")
+    assert (await session.execute("print('still')")).returned == "still\n"

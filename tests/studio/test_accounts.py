@@ -114,3 +114,11 @@ def test_scopes_and_groups_are_kept_for_tokens_too(client_of, annotator, curator
     first, second = asked(secret, path, **send), asked(secret, path, **send)
     assert (first.status_code, second.status_code) == (201, 200)
     assert first.json()["id"] == second.json()["id"]
+
+
+def test_a_token_for_a_program_is_printed_by_command(db, capsys, task) -> None:
+    ensure_owner()
+    call_command("api_token", "nightly", "--scopes", "read,export")
+    assert asked(capsys.readouterr().out.strip()).json()["total"] == 1
+    with pytest.raises(CommandError, match="no scope"):
+        call_command("api_token", "x", "--scopes", "admin")

@@ -15,6 +15,7 @@ from django.core.management import call_command
 from tasks_app.content import ContentError, read_manifest, unpack
 from tasks_app.environments.package import EnvironmentPackage
 from tasks_app.filters import GATES, Funnel, Rejected
+from tasks_app.making import sample_primers
 from tasks_app.plans.tree import OPERATORS
 from tasks_app.tasks import TaskError, TaskSpec, load_task, save_task
 
@@ -117,6 +118,14 @@ def test_packages_are_what_the_manifest_says(unpacked: list[tuple[Path, list[Pat
         package = EnvironmentPackage.load(package_folder)
         assert manifest["packages"][package.model.name]["digest"] == package.digest
         assert {load_task(folder).environment for folder in folders} == {package.digest}
+
+
+def test_further_primers_keep_to_their_split(unpacked: list[tuple[Path, list[Path]]]) -> None:
+    package = EnvironmentPackage.load(unpacked[0][0])
+    more = list(sample_primers(7, 3, package, split="train"))
+    assert [task.split for task in more] == ["train"] * 3
+    assert all(task.tier == "primer" and task.environment == package.digest for task in more)
+    assert [task.key for task in sample_primers(7, 3, package, split="train")] == [task.key for task in more]
 
 
 def test_unpacking_twice_gives_the_same_folders(tmp_path: Path) -> None:

@@ -29,3 +29,21 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path: 
     ]
     assert made[0] == made[1] != made[2]
     assert made[0] == model.digest_of(tmp_path / "0")
+
+
+@pytest.mark.parametrize("preset", ["tiny", "nano", "mini"])
+def test_an_untrained_base_copies_what_it_has_seen_before(tmp_path: Path, preset: str) -> None:
+    import torch
+
+    from training_app import weights
+
+    model.make_base([f"word{n} other{n * 7}" for n in range(3_000)], model.PRESETS[preset], tmp_path / "base")
+    loaded = weights.load(tmp_path / "base")
+    generator = torch.Generator().manual_seed(0)
+    size = loaded.config.vocab_size
+    seen = torch.randint(3, size, (4, 60), generator=generator)
+    between = torch.randint(3, size, (4, 200), generator=generator)
+    with torch.no_grad():
+        logits = loaded(torch.cat([seen, between, seen], dim=1)).logits
+    foretold = logits[:, 261:-1].argmax(-1)
+    assert (foretold == seen[:, 2:]).float().mean() > 0.3

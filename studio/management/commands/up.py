@@ -9,6 +9,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
@@ -122,6 +123,15 @@ def _env() -> dict[str, str]:
     return {"PYTHONUNBUFFERED": "1", "STUDIO_SUPERVISOR": str(os.getpid()), "DATA_DIR": str(settings.DATA_DIR)}
 
 
+def workers() -> tuple[Process, ...]:
+    return (
+        worker("sandbox", "--pool", "threads", "--concurrency", str(settings.SANDBOX_SLOTS)),
+        worker("cpu", "--pool", "prefork", "--concurrency", "1"),
+        worker("gpu", "--pool", "threads", "--concurrency", "1"),
+        Process("reaper", [sys.executable, "manage.py", "reap"], _env()),
+    )
+
+
 def web() -> Process:
     argv = [
         sys.executable,
@@ -169,27 +179,25 @@ class Command(BaseCommand):
             supervisor.start(valkey())
         fresh = self.prepare(supervisor.log)
         supervisor.start(web())
-        if settings.EMBEDDED_VALKEY and not supervisor.tend_until(broker_answers, START_SECONDS):
-            self.give_up(supervisor, "the embedded Valkey server does not answer; its lines above say why")
-        for process in (
-            worker("sandbox", "--pool", "threads", "--concurrency", str(settings.SANDBOX_SLOTS)),
-            worker("cpu", "--pool", "prefork", "--concurrency", "1"),
-            worker("gpu", "--pool", "threads", "--concurrency", "1"),
-            Process("reaper", [sys.executable, "manage.py", "reap"], _env()),
-        ):
-            if not fresh:  # a later start: the first page comes before the workers
-                supervisor.tend_until(web_answers, START_SECONDS)
+        if settings.EMBEDDED_VALKEY:
+            self.wait(supervisor, broker_answers, "the embedded Valkey server")
+        if not fresh:  # a later start: the first page comes before the workers
+            self.wait(supervisor, web_answers, "the web process")
+        for process in workers():
+            if supervisor.stopping.is_set():
+                return
             supervisor.start(process)
-        if not supervisor.tend_until(web_answers, START_SECONDS):
-            self.give_up(
-                supervisor, f"the web process did not answer within {START_SECONDS:g} s; its lines above say why"
-            )
-        queue_demo(supervisor.log)
-        self.greet(supervisor.log)
-
-    def give_up(self, supervisor: Supervisor, why: str) -> None:
+        self.wait(supervisor, web_answers, "the web process")
         if not supervisor.stopping.is_set():
-            raise CommandError(f"The studio did not start: {why}.")
+            queue_demo(supervisor.log)
+            self.greet(supervisor.log)
+
+    def wait(self, supervisor: Supervisor, answers: Callable[[], bool], what: str) -> None:
+        """Until it answers, or somebody stops the start. Raises when its time is over."""
+        if not supervisor.tend_until(answers, START_SECONDS) and not supervisor.stopping.is_set():
+            raise CommandError(
+                f"The studio did not start: {what} did not answer within {START_SECONDS:g} s; its lines above say why."
+            )
 
     def prepare(self, log: Log) -> bool:
         """Migrations, groups, the owner's account and the content. True when this is the first start."""
