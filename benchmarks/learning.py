@@ -55,9 +55,9 @@ class Sizes:
     train: int = 0
     demonstration_seeds: int = 1
     preset: str = "nano"
-    epochs: int = 12
+    epochs: int = 16
     batch: int = 4
-    learning_rate: float = 2e-3
+    learning_rate: float = 1e-3
     rl_steps: int = 30
     group: int = 8
     tasks_per_step: int = 4
@@ -99,8 +99,12 @@ class Learning:
         pairs = [(task, offset) for offset in range(rounds) for task in tasks][:n]
         return tuple(
             Attempt(
-                str(self.folders[task.key]), str(self.packages[task.environment]), "v0", task.scales["v0"].rows,
-                task.scales["v0"].files, task.seed + 7_919 * offset,
+                str(self.folders[task.key]),
+                str(self.packages[task.environment]),
+                "v0",
+                task.scales["v0"].rows,
+                task.scales["v0"].files,
+                task.seed + 7_919 * offset,
             )
             for task, offset in pairs
         )
@@ -135,17 +139,28 @@ class Learning:
             kind = trajectory.outcome.kind
             counts[kind] = counts.get(kind, 0) + 1
             if kind == "passed":
-                records.append(record_of(
-                    trajectory, episode=f"demonstration-{index:05d}", lineage=lineages[trajectory.task], tier="primer",
-                ))
+                records.append(
+                    record_of(
+                        trajectory,
+                        episode=f"demonstration-{index:05d}",
+                        lineage=lineages[trajectory.task],
+                        tier="primer",
+                    )
+                )
         written = snapshots.write(records, self.root / "snapshots", filters={"policy": "reference"}, left_out={})
         return written.folder, counts
 
     async def _reference(self, attempts: Sequence[Attempt]) -> list[tuple[int, Trajectory]]:
-        return [pair async for pair in run_all(
-            attempts, lambda index: ReferencePolicy(attempts[index].task()), host=session_host(str(self.socket)),
-            limits=Limits(), concurrency=self.sizes.slots,
-        )]
+        return [
+            pair
+            async for pair in run_all(
+                attempts,
+                lambda index: ReferencePolicy(attempts[index].task()),
+                host=session_host(str(self.socket)),
+                limits=Limits(),
+                concurrency=self.sizes.slots,
+            )
+        ]
 
     def run(self, module: str, name: str, config: dict[str, Any]) -> RunFolder:
         """Run a subprocess of the studio to its end. Raises RuntimeError with its own words when it did not finish."""
@@ -156,7 +171,11 @@ class Learning:
         with self.timed(name), (folder.path / "log.txt").open("wb") as log:
             subprocess.run(
                 [sys.executable, "-m", module, "--config", str(folder.path / "config.json"), "--out", str(folder.path)],
-                cwd=ROOT, env=environment, stdout=log, stderr=log, check=False,
+                cwd=ROOT,
+                env=environment,
+                stdout=log,
+                stderr=log,
+                check=False,
             )
         result = folder.result()
         if result is None or result["status"] != "finished":
@@ -171,26 +190,48 @@ class Learning:
             snapshot, demonstrated = self.demonstrations(train)
         base = self.base(train)
         sft_config = SftConfig(
-            str(base), str(snapshot), epochs=sizes.epochs, batch=sizes.batch, learning_rate=sizes.learning_rate,
+            str(base),
+            str(snapshot),
+            epochs=sizes.epochs,
+            batch=sizes.batch,
+            learning_rate=sizes.learning_rate,
             save_every=10_000,
         )
         sft = self.run("training_app.sft", "sft", sft_config.to_json())
         taught = last_of(sft)
         rl_config = RlConfig(
-            str(taught), str(self.socket), "sft", self.attempts(train, len(train)), steps=sizes.rl_steps,
-            group=sizes.group, tasks_per_step=sizes.tasks_per_step, max_new_tokens=700, concurrency=sizes.slots * 2,
+            str(taught),
+            str(self.socket),
+            "sft",
+            self.attempts(train, len(train)),
+            steps=sizes.rl_steps,
+            group=sizes.group,
+            tasks_per_step=sizes.tasks_per_step,
+            max_new_tokens=700,
+            concurrency=sizes.slots * 2,
             save_every=10_000,
         )
         rl = self.run("training_app.rl", "rl", rl_config.to_json())
-        longer = self.run("training_app.sft", "sft longer", replace(
-            sft_config, start_from=str(taught), learning_rate=sizes.learning_rate / 10,
-            max_steps=self.as_many_steps(sft, rl),
-        ).to_json())
+        longer = self.run(
+            "training_app.sft",
+            "sft longer",
+            replace(
+                sft_config,
+                start_from=str(taught),
+                learning_rate=sizes.learning_rate / 10,
+                max_steps=self.as_many_steps(sft, rl),
+            ).to_json(),
+        )
         checkpoints = {"base": base, "sft": taught, "sft longer": last_of(longer), "rl": last_of(rl)}
         return {
-            "sizes": asdict(sizes), "train_primers": len(train), "demonstrations": demonstrated,
-            "sft": sft.result(), "sft_longer": longer.result(), "rl": {**(rl.result() or {}), "curve": curve(rl)},
-            "evaluation": self.evaluate(checkpoints), "seconds": self.seconds,
+            "sizes": asdict(sizes),
+            "train_primers": len(train),
+            "demonstrations": demonstrated,
+            "sft": sft.result(),
+            "sft_longer": longer.result(),
+            "rl": {**(rl.result() or {}), "curve": curve(rl)},
+            "evaluation": self.evaluate(checkpoints),
+            "seconds": self.seconds,
             "loss": [row["loss"] for row in metrics(sft, "step")],
         }
 
@@ -204,23 +245,38 @@ class Learning:
         attempts += self.attempts(self.of("test", "task"), self.sizes.tasks)
         contenders = (
             *(Contender(name, str(folder)) for name, folder in checkpoints.items()),
-            Contender(REFERENCE), Contender(NO_OP),
+            Contender(REFERENCE),
+            Contender(NO_OP),
         )
-        folder = self.run("training_app.evaluate", "evaluation", EvaluateConfig(
-            contenders, attempts, str(self.socket), max_new_tokens=900, concurrency=self.sizes.slots * 2,
-        ).to_json())
+        folder = self.run(
+            "training_app.evaluate",
+            "evaluation",
+            EvaluateConfig(
+                contenders,
+                attempts,
+                str(self.socket),
+                max_new_tokens=900,
+                concurrency=self.sizes.slots * 2,
+            ).to_json(),
+        )
         entries = []
         for row, contender in enumerate(contenders):
             for index, attempt in enumerate(attempts):
                 trajectory = from_json(json.loads((folder.path / file_of(row, index)).read_text(encoding="utf-8")))
                 task = attempt.task()
-                entries.append(Entry(
-                    contender.name, f"{task.key}/v0/{attempt.seed}", task.tier, trajectory.outcome.reward,
-                    task.outcome_kind == "nothing_to_do",
-                ))
+                entries.append(
+                    Entry(
+                        contender.name,
+                        f"{task.key}/v0/{attempt.seed}",
+                        task.tier,
+                        trajectory.outcome.reward,
+                        task.outcome_kind == "nothing_to_do",
+                    )
+                )
         return {
             **summarise(entries, [contender.name for contender in contenders]),
-            "held_out_primers": len(self.of("test", "primer")), "attempts": len(attempts),
+            "held_out_primers": len(self.of("test", "primer")),
+            "attempts": len(attempts),
             "distinct": len({entry.item for entry in entries}),
         }
 
@@ -269,28 +325,45 @@ def figures(raw: dict[str, Any] | None = None) -> dict[str, dict[str, Any]]:
                 continue
             start = rates.get(("base", tier))
             made[f"{policy.replace(' ', '_')}_{tier}_rate"] = {
-                "value": row["rate"], "unit": f"share of {row['n']} (95% {row['low']:.3f} to {row['high']:.3f})",
-                "aim": None, "baseline": start["rate"] if start else None, "baseline_what": "the untrained base",
+                "value": row["rate"],
+                "unit": f"share of {row['n']} (95% {row['low']:.3f} to {row['high']:.3f})",
+                "aim": None,
+                "baseline": start["rate"] if start else None,
+                "baseline_what": "the untrained base",
                 "ratio": None,
             }
-    made["void"] = {"value": raw["evaluation"]["void"], "unit": "; ".join(raw["evaluation"]["why"]), "aim": False,
-                    "baseline": None, "baseline_what": "", "ratio": None}
+    made["void"] = {
+        "value": raw["evaluation"]["void"],
+        "unit": "; ".join(raw["evaluation"]["why"]),
+        "aim": False,
+        "baseline": None,
+        "baseline_what": "",
+        "ratio": None,
+    }
     return made
 
 
 def report(raw: dict[str, Any]) -> str:
     """docs/learning.md of a result."""
     evaluation, sizes = raw["evaluation"], raw["sizes"]
-    names = {"base": "base (untrained)", "sft": "SFT", "sft longer": "SFT, continued", "rl": "SFT, then RL",
-             REFERENCE: "*reference* (control)", NO_OP: "*no-op* (control)"}
+    names = {
+        "base": "base (untrained)",
+        "sft": "SFT",
+        "sft longer": "SFT, continued",
+        "rl": "SFT, then RL",
+        REFERENCE: "*reference* (control)",
+        NO_OP: "*no-op* (control)",
+    }
     rows = [
         f"| {names[row['policy']]} | {row['tier']} | {row['passed']} of {row['n']} | "
         + (f"{row['rate']:.1%} | {row['low']:.1%} – {row['high']:.1%}" if row["rate"] is not None else "– | –")
-        + f" | {row['infrastructure']} |" for row in evaluation["rows"]
+        + f" | {row['infrastructure']} |"
+        for row in evaluation["rows"]
     ]
     pairs = [
         f"| {names[pair['first']]} → {names[pair['second']]} | {pair['tier']} | {pair['only_first']} | "
-        f"{pair['only_second']} | {pair['p']:.4f} |" for pair in evaluation["paired"]
+        f"{pair['only_second']} | {pair['p']:.4f} |"
+        for pair in evaluation["paired"]
     ]
     curve_rows = [
         f"| {point['step']} | {point['rollout_reward']} | {point['groups_with_signal']} | {point['infrastructure']} |"
@@ -305,14 +378,14 @@ def report(raw: dict[str, Any]) -> str:
 Made by `python -m benchmarks learning`; the numbers below are that run's, unedited. Held-out lineages: no task, scale
 or seed of them was trained on, and neither tokenizer nor RL has seen them.
 
-**The model** is a {PRESETS[sizes['preset']].parameters / 1e6:.1f}M-parameter Qwen3 initialised here, with a tokenizer
-trained on the train split's own text. **SFT** on {raw['sft']['examples']} reference episodes of
-{raw['train_primers']} train-split primers ({sizes['epochs']} epochs, {raw['sft']['tokens']:,} tokens; loss
-{raw['sft']['loss_first']:.2f} → {raw['sft']['loss_last']:.3f}). **RL** is GRPO from there: {sizes['rl_steps']} steps of
-{sizes['tasks_per_step']} groups of {sizes['group']} real episodes. **SFT, continued** trains on as many further tokens
+**The model** is a {PRESETS[sizes["preset"]].parameters / 1e6:.1f}M-parameter Qwen3 initialised here, with a tokenizer
+trained on the train split's own text. **SFT** on {raw["sft"]["examples"]} reference episodes of
+{raw["train_primers"]} train-split primers ({sizes["epochs"]} epochs, {raw["sft"]["tokens"]:,} tokens; loss
+{raw["sft"]["loss_first"]:.2f} → {raw["sft"]["loss_last"]:.3f}). **RL** is GRPO from there: {sizes["rl_steps"]} steps of
+{sizes["tasks_per_step"]} groups of {sizes["group"]} real episodes. **SFT, continued** trains on as many further tokens
 as RL's rollouts had, so that RL is not credited with time alone.
 
-**Evaluation**: {evaluation['distinct']} distinct pairs of task and seed ({evaluation['held_out_primers']} held-out
+**Evaluation**: {evaluation["distinct"]} distinct pairs of task and seed ({evaluation["held_out_primers"]} held-out
 primers, full tasks beside them), greedy decoding, each attempt a real episode. {valid}
 
 | policy | tier | passed | rate | 95 % interval | infrastructure |

@@ -81,7 +81,7 @@ class SftConfig(Config):
     snapshot: str
     epochs: int = 4
     batch: int = 8
-    learning_rate: float = 2e-3
+    learning_rate: float = 1e-3
     lora_rank: int = 0
     max_length: int = 4_096
     save_every: int = 50

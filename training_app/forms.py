@@ -81,7 +81,7 @@ class SftForm(forms.Form):
         "lora_rank": 0,
         "epochs": 12,
         "batch": 4,
-        "learning_rate": 0.002,
+        "learning_rate": 0.001,
         "max_length": 4096,
         "save_every": 50,
         "seed": 0,

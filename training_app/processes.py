@@ -133,12 +133,12 @@ class StopFlag:
         signal.signal(signal.SIGTERM, handle)
         signal.signal(signal.SIGINT, handle)
         supervisor = os.environ.get(SUPERVISOR, "")
-        if supervisor.isdigit() and start_time(int(supervisor)) is not None:
-            threading.Thread(target=self._watch, args=(int(supervisor),), daemon=True, name="supervisor").start()
+        if supervisor.isdigit():
+            pid = int(supervisor)
+            threading.Thread(target=self._watch, args=(pid, start_time(pid)), daemon=True, name="supervisor").start()
         return self
 
-    def _watch(self, pid: int) -> None:
-        started = start_time(pid)
-        while start_time(pid) == started:
+    def _watch(self, pid: int, started: str | None) -> None:
+        while started is not None and start_time(pid) == started:
             time.sleep(1.0)
         os.kill(os.getpid(), signal.SIGTERM)

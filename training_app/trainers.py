@@ -48,7 +48,7 @@ class Checkpointed:
         made = staging / f"checkpoint-{step}"
         final = self.folder.checkpoints_path / f"step-{step:06d}"
         weights.complete(made, self.start_from, final=final)
-        (made / STATE).write_text(json.dumps(self.progress.snapshot()), encoding="utf-8")  # type: ignore[attr-defined]
+        (made / STATE).write_text(json.dumps(self.progress.snapshot()), encoding="utf-8")
         final = self.folder.publish(made, step)
         self.folder.metric("checkpoint", step=step, folder=final.name, digest=model.digest_of(final))
         self._drop_old_optimizers()

@@ -127,7 +127,8 @@ def test_4_a_run_is_seen_live_and_stepped_through(studio: Studio, page: Page) ->
     expect(page.locator("#viewer")).to_contain_text("Reading", timeout=MINUTES)
     state = studio.sql("select state, steps_count from sandbox_app_episode where id = ?", identity)
     ended_steps = studio.sql("select count(*) from sandbox_app_steprow where episode_id = ?", identity)[0][0]
-    assert state[0][0] == "running" and ended_steps == 0, "the first print came only after its cell had ended"
+    assert state[0][0] == "running"
+    assert ended_steps == 0, "the first print came only after its cell had ended"
     expect(page.locator("#viewer-head")).to_contain_text("passed", timeout=2 * MINUTES)
     page.goto(f"/episodes/{episode.group(1)}/?step=1")
     first = page.locator("#body").inner_text()

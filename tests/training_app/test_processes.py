@@ -37,7 +37,7 @@ def started(folder: Path, source: str) -> Process:
 
 
 def wait_for(path: Path) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not path.exists():
         assert time.monotonic() < deadline, f"{path} never came"
         time.sleep(0.02)

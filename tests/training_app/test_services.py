@@ -134,6 +134,7 @@ def test_rl_without_tasks_is_refused(trained_on: Trained) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
 def test_a_run_is_seen_through_with_events_and_checkpoints(trained_on: Trained) -> None:
     run = sft(trained_on, save_every=1)
     assert services.supervise(run)
@@ -281,3 +282,20 @@ def test_a_config_is_json_that_the_subprocess_reads_back(trained_on: Trained, tm
     (tmp_path / "config.json").write_text(json.dumps(run.config))
     assert SftConfig.load(tmp_path / "config.json").to_json() == run.config
     assert str(settings.DATA_DIR) in run.config["snapshot"]
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_a_restarted_worker_takes_over_the_living_subprocess(trained_on: Trained) -> None:
+    from training_app import processes
+
+    run = sft(trained_on, epochs=3)
+    folder = RunFolder(data_dir() / run.folder)
+    folder.create()
+    folder.write("config.json", run.config)
+    first = processes.launch("training_app.sft", folder.path, root=settings.BASE_DIR)
+    assert services.supervise(run)
+    run.refresh_from_db()
+    assert run.state == JobState.SUCCEEDED, run.error
+    assert json.loads((folder.path / processes.FILE).read_text())["pid"] == first.pid
+    assert [event.data["step"] for event in Event.objects.filter(stream=run.stream, kind="step")] == [1, 2, 3]
