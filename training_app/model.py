@@ -54,8 +54,8 @@ PRESETS = {
     preset.name: preset
     for preset in (
         Preset("tiny", 64, 2, 2, 1, 32, 160, 2_048),
-        Preset("nano", 128, 4, 4, 2, 32, 384, 4_096),
-        Preset("mini", 192, 6, 6, 2, 32, 576, 4_096),
+        Preset("nano", 128, 4, 4, 2, 32, 384, 6_144),
+        Preset("mini", 192, 6, 6, 2, 32, 576, 6_144),
     )
 }
 

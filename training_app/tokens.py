@@ -1,8 +1,13 @@
 """Tokenizer: byte-level BPE trained on our own text, and the codec that turns conversations into ids and a loss mask.
 
-Only `tokenizers` is imported (no torch), so that a web process can show a mask. Byte-level, so nothing is unknown;
-digits stand alone, since ids and grades are copied digit by digit. Structure is encoded with its special tokens,
-content never is: a message that holds the text `<|im_end|>` cannot end a turn.
+Only `tokenizers` is imported (no torch), so that a web process can show a mask. Byte-level, so nothing is unknown.
+Merges may cross words, up to a line of code or a clause of prose ("superwords", Liu et al. 2025, arXiv:2503.13423):
+signatures and code repeat, and a conversation is a fifth as long as with words alone. What is copied from an
+instruction into code stands apart and is cut alike in both places: digits one by one, capitalised words, parts of an
+e-mail address, anything between quotes that is no identifier. Structure is encoded with its special tokens, content
+never is: a message that holds the text `<|im_end|>` cannot end a turn.
+
+Limits: made for the few shapes of text in our own prompts and programs; unseen code costs many more tokens than seen.
 """
 
 from __future__ import annotations
@@ -13,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from training_app import template
 from training_app.errors import Refused
@@ -21,14 +26,31 @@ from training_app.errors import Refused
 FILE = "tokenizer.json"
 TEMPLATE_FILE = "chat_template.jinja"
 
+_IDENTIFIER = r'"[a-z][A-Za-z_]*(?:\.[a-z_]+)*:?"(?=[\]:,)}])'  # in code: a key or a column, no name
+_CLAUSE = (
+    rf'(?:{_IDENTIFIER}|"""| ?(?:True|False|None)\b|(?<=[a-z]_)\d|(?<=:)\d(?=\])'
+    r'|(?<=[a-z_])\p{Lu}| (?![\p{Lu}\d])|[^\n"\d\p{Lu}@ ])'
+)
+PIECES = "|".join(
+    (
+        r"\p{L}+(?=[\w.\-]*@)",  # parts of an e-mail address
+        r"@[\w.]+",
+        r" ?\d",
+        rf"(?:\n\s*)?{_CLAUSE}+",
+        r" ?\p{Lu}[\p{L}']*",
+        r"\n\s*",
+        r"[\s\S]",
+    )
+)
+
 
 def train(texts: Iterable[str], size: int) -> Tokenizer:
     """A byte-level BPE of at most `size` tokens, the special ones first. Deterministic for the same texts in order."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
-            pre_tokenizers.Digits(individual_digits=True),
-            pre_tokenizers.ByteLevel(add_prefix_space=False),
+            pre_tokenizers.Split(Regex(PIECES), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
         ]
     )
     tokenizer.decoder = decoders.ByteLevel()

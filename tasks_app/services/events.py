@@ -9,6 +9,7 @@ from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 from django.db import IntegrityError, transaction
 from django.db.models import Max
+from redis.exceptions import RedisError
 
 from tasks_app.events import group_name
 from tasks_app.models import Event
@@ -44,5 +45,5 @@ def wake(stream: str) -> None:
     layer = get_channel_layer()
     try:
         async_to_sync(layer.group_send)(group_name(stream), {"type": "event.wake"})
-    except (OSError, ConnectionError) as error:
+    except (OSError, RedisError) as error:
         logger.warning("followers of %s are not woken, they will look by themselves: %s", stream, error)

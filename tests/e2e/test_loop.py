@@ -70,8 +70,10 @@ def test_2_tasks_are_filtered_and_opened(studio: Studio, page: Page) -> None:
     expect(page.get_by_role("navigation", name="Files")).to_be_visible()
     assert page.locator("table.data tbody tr").count() > 0
     page.goto(f"/tasks/{key}/?tab=programs")
-    expect(page.locator("pre.code").first).to_be_visible()
-    assert page.locator("pre.code span").count() > 20, "the programs are not highlighted"
+    for program in ("Verifier", "Reference"):
+        section = page.locator("section.card").filter(has=page.get_by_role("heading", name=program, exact=True))
+        expect(section.locator("pre.code")).to_be_visible()
+        assert section.locator("pre.code span").count() > 20, f"the {program} is not highlighted"
     page.goto(f"/tasks/{key}/?tab=checks")
     expect(page.locator("main")).to_contain_text("probe")
 
@@ -185,7 +187,7 @@ def test_6_training_from_approved_to_evaluated(studio: Studio, page: Page) -> No
         studio.wait_sql("select 1 from training_app_checkpoint")
         page.goto("/runs/new/?kind=sft")
     expect(page.locator(".token.trained, .tok.on, [data-trained], mark").first).to_be_visible(timeout=30_000)
-    page.get_by_label("epochs").fill("6")
+    page.get_by_label("Epochs").fill("6")
     page.get_by_label("Checkpoint every").fill("5")
     page.get_by_role("button", name="Launch SFT").click()
     page.wait_for_url(re.compile("/runs/[0-9a-f-]+/"))
@@ -198,7 +200,7 @@ def test_6_training_from_approved_to_evaluated(studio: Studio, page: Page) -> No
     studio.wait_sql("select 1 from training_app_trainingrun where kind = 'sft' and state = 'succeeded'", timeout=420)
     page.goto(sft)
     page.get_by_role("link", name="Train RL from here").click()
-    page.get_by_label("steps", exact=True).fill("2")
+    page.get_by_label("Steps", exact=True).fill("2")
     page.get_by_label("Groups a step").fill("2")
     page.get_by_label("Episodes a group").fill("2")
     page.get_by_role("button", name="Launch RL").click()
