@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import math
 import os
 import random
 import shutil
@@ -21,12 +22,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from safetensors import safe_open
+
+from benchmarks._learning_report import as_figures, report
+from benchmarks._learning_tasks import further, held_out
 from sandbox_app import interfaces
 from sandbox_app.kernels.host import spawn
 from sandbox_app.kernels.session import Limits
@@ -34,14 +38,14 @@ from sandbox_app.policies.reference import ReferencePolicy
 from sandbox_app.trajectories import Trajectory, from_json
 from tasks_app.content import unpack
 from tasks_app.environments.package import EnvironmentPackage
-from tasks_app.tasks import TaskSpec, cells, load_task
+from tasks_app.tasks import TaskSpec, cells, load_task, save_task
 from training_app import snapshots
 from training_app.configs import Attempt, Contender, EvaluateConfig, RlConfig, SftConfig
 from training_app.evaluate import file_of
 from training_app.evaluation import NO_OP, REFERENCE, Entry, summarise
 from training_app.examples import Record, record_of
 from training_app.folders import RunFolder
-from training_app.model import PRESETS, make_base
+from training_app.model import PRESETS, WEIGHTS, make_base
 from training_app.rollouts import run_all, session_host
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -50,24 +54,29 @@ REPORT = ROOT / "docs" / "learning.md"
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How large the experiment is. `train` 0 takes every primer of the train split."""
+    """How large the experiment is. `train` 0 takes every shipped primer of the train split, `further` so many more.
+
+    `held_out` is how many more primers of the test split are made; attempts beyond them all are second seeds.
+    """
 
     train: int = 0
-    demonstration_seeds: int = 1
+    further: int = 1_100
+    held_out: int = 82
     preset: str = "nano"
-    epochs: int = 16
-    batch: int = 4
-    learning_rate: float = 1e-3
-    rl_steps: int = 30
+    epochs: int = 6
+    batch: int = 8
+    learning_rate: float = 1.5e-3
+    rl_steps: int = 24
     group: int = 8
     tasks_per_step: int = 4
     primers: int = 200
     tasks: int = 24
-    slots: int = 4
+    slots: int = 16
 
 
 FULL = Sizes()
-SMALL = Sizes(train=40, epochs=2, rl_steps=2, group=4, tasks_per_step=2, primers=20, tasks=4)
+SMALL = Sizes(train=40, further=20, held_out=2, epochs=2, rl_steps=2, group=4, tasks_per_step=2, primers=20, tasks=4)
+MOST_NEW_TOKENS = 450
 
 
 class Learning:
@@ -87,6 +96,37 @@ class Learning:
                 self.tasks.append(task)
         self.tasks.sort(key=lambda task: task.key)
         self.socket = root / "k.sock"
+
+    def stage(self, name: str, make: Callable[[], Any]) -> Any:
+        """What `make` returned, kept as JSON in the folder: a run that was broken off goes on behind its last stage."""
+        path = self.root / f"{name}.json"
+        if not path.is_file():
+            began = time.monotonic()
+            made = make()
+            path.write_text(json.dumps({"made": made, "seconds": round(time.monotonic() - began, 1)}), encoding="utf-8")
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        self.seconds[name] = kept["seconds"]
+        print(f"{name}: {kept['seconds']} s", file=sys.stderr, flush=True)
+        return kept["made"]
+
+    def more(self, name: str, n: int, make: Callable[[int, EnvironmentPackage, set[str]], Iterable[TaskSpec]]) -> None:
+        """`n` primers beyond those that ship, shared out over the packages, written under `name` and taken in."""
+        known = {task.lineage for task in self.tasks}
+
+        def made() -> list[str]:
+            keys = []
+            for place, folder in enumerate(self.packages.values()):
+                for task in make((n + place) // len(self.packages), EnvironmentPackage.load(folder), known):
+                    save_task(task, self.root / name / task.key)
+                    keys.append(task.key)
+            return keys
+
+        for key in self.stage(name, made):
+            self.folders[key] = self.root / name / key
+            self.tasks.append(load_task(self.folders[key]))
+
+    def made(self, name: str) -> set[str]:
+        return {key for key, folder in self.folders.items() if folder.parent == self.root / name}
 
     def of(self, split: str, tier: str) -> list[TaskSpec]:
         found = [task for task in self.tasks if task.split == split and task.tier == tier]
@@ -109,13 +149,6 @@ class Learning:
             for task, offset in pairs
         )
 
-    @contextmanager
-    def timed(self, name: str) -> Iterator[None]:
-        began = time.monotonic()
-        yield
-        self.seconds[name] = round(time.monotonic() - began, 1)
-        print(f"{name}: {self.seconds[name]} s", file=sys.stderr, flush=True)
-
     def base(self, train: Sequence[TaskSpec]) -> Path:
         """A fresh model whose tokenizer has read the train split alone."""
         texts: list[str] = []
@@ -129,9 +162,9 @@ class Learning:
         make_base(texts, PRESETS[self.sizes.preset], folder)
         return folder
 
-    def demonstrations(self, train: Sequence[TaskSpec]) -> tuple[Path, dict[str, int]]:
+    def demonstrations(self, train: Sequence[TaskSpec]) -> tuple[str, dict[str, int]]:
         """Reference episodes in real kernels; those that passed become the snapshot."""
-        attempts = self.attempts(train, len(train) * self.sizes.demonstration_seeds)
+        attempts = self.attempts(train, len(train))
         lineages = {task.key: task.lineage for task in train}
         counts: dict[str, int] = {}
         records: list[Record] = []
@@ -148,7 +181,7 @@ class Learning:
                     )
                 )
         written = snapshots.write(records, self.root / "snapshots", filters={"policy": "reference"}, left_out={})
-        return written.folder, counts
+        return str(written.folder), counts
 
     async def _reference(self, attempts: Sequence[Attempt]) -> list[tuple[int, Trajectory]]:
         return [
@@ -165,10 +198,14 @@ class Learning:
     def run(self, module: str, name: str, config: dict[str, Any]) -> RunFolder:
         """Run a subprocess of the studio to its end. Raises RuntimeError with its own words when it did not finish."""
         folder = RunFolder(self.root / "runs" / name)
+        self.stage(name, lambda: self._run(module, folder, config))
+        return folder
+
+    def _run(self, module: str, folder: RunFolder, config: dict[str, Any]) -> None:
         folder.create()
         folder.write("config.json", config)
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "TRL_EXPERIMENTAL_SILENCE": "1", "HF_HUB_OFFLINE": "1"}
-        with self.timed(name), (folder.path / "log.txt").open("wb") as log:
+        with (folder.path / "log.txt").open("wb") as log:
             subprocess.run(
                 [sys.executable, "-m", module, "--config", str(folder.path / "config.json"), "--out", str(folder.path)],
                 cwd=ROOT,
@@ -180,18 +217,18 @@ class Learning:
         result = folder.result()
         if result is None or result["status"] != "finished":
             said = result["error"] if result else (folder.path / "log.txt").read_text(errors="replace")[-2_000:]
-            raise RuntimeError(f"{name} did not finish: {said}")
-        return folder
+            raise RuntimeError(f"{folder.path.name} did not finish: {said}")
 
     def measure(self) -> dict[str, Any]:
         sizes = self.sizes
-        train = self.of("train", "primer")[: sizes.train or None]
-        with self.timed("demonstrations"):
-            snapshot, demonstrated = self.demonstrations(train)
+        shipped = {task.key for task in self.of("train", "primer")[: sizes.train or None]}
+        self.more("further", sizes.further, further)
+        train = [task for task in self.of("train", "primer") if task.key in shipped or task.key in self.made("further")]
+        snapshot, demonstrated = self.stage("demonstrations", lambda: self.demonstrations(train))
         base = self.base(train)
         sft_config = SftConfig(
             str(base),
-            str(snapshot),
+            snapshot,
             epochs=sizes.epochs,
             batch=sizes.batch,
             learning_rate=sizes.learning_rate,
@@ -207,8 +244,8 @@ class Learning:
             steps=sizes.rl_steps,
             group=sizes.group,
             tasks_per_step=sizes.tasks_per_step,
-            max_new_tokens=700,
-            concurrency=sizes.slots * 2,
+            max_new_tokens=MOST_NEW_TOKENS,
+            concurrency=sizes.slots,
             save_every=10_000,
         )
         rl = self.run("training_app.rl", "rl", rl_config.to_json())
@@ -222,10 +259,13 @@ class Learning:
                 max_steps=self.as_many_steps(sft, rl),
             ).to_json(),
         )
+        self.more("held-out", sizes.held_out, held_out)
         checkpoints = {"base": base, "sft": taught, "sft longer": last_of(longer), "rl": last_of(rl)}
         return {
             "sizes": asdict(sizes),
             "train_primers": len(train),
+            "further_primers": sizes.further,
+            "parameters": parameters(base),
             "demonstrations": demonstrated,
             "sft": sft.result(),
             "sft_longer": longer.result(),
@@ -238,7 +278,7 @@ class Learning:
     def as_many_steps(self, sft: RunFolder, rl: RunFolder) -> int:
         """Steps of SFT that take as many tokens as RL's rollouts had."""
         done, rolled = sft.result() or {}, rl.result() or {}
-        return max(1, round(rolled["tokens"] / (done["tokens"] / done["steps"])))
+        return max(1, round(int(rolled["tokens"]) / (int(done["tokens"]) / int(done["steps"]))))
 
     def evaluate(self, checkpoints: dict[str, Path]) -> dict[str, Any]:
         attempts = self.attempts(self.of("test", "primer"), self.sizes.primers)
@@ -255,15 +295,20 @@ class Learning:
                 contenders,
                 attempts,
                 str(self.socket),
-                max_new_tokens=900,
-                concurrency=self.sizes.slots * 2,
+                max_new_tokens=MOST_NEW_TOKENS,
+                concurrency=self.sizes.slots,
             ).to_json(),
         )
         entries = []
+        kinds: dict[str, dict[str, list[int]]] = {}
         for row, contender in enumerate(contenders):
             for index, attempt in enumerate(attempts):
                 trajectory = from_json(json.loads((folder.path / file_of(row, index)).read_text(encoding="utf-8")))
                 task = attempt.task()
+                if task.tier == "primer":
+                    count = kinds.setdefault(task.motif, {}).setdefault(contender.name, [0, 0])
+                    count[0] += trajectory.outcome.reward == 1.0
+                    count[1] += 1
                 entries.append(
                     Entry(
                         contender.name,
@@ -276,9 +321,16 @@ class Learning:
         return {
             **summarise(entries, [contender.name for contender in contenders]),
             "held_out_primers": len(self.of("test", "primer")),
+            "held_out_made": len(self.made("held-out")),
+            "kinds": kinds,
             "attempts": len(attempts),
             "distinct": len({entry.item for entry in entries}),
         }
+
+
+def parameters(checkpoint: Path) -> int:
+    with safe_open(str(checkpoint / WEIGHTS), "np") as weights:
+        return sum(math.prod(weights.get_slice(name).get_shape()) for name in weights.keys())  # noqa: SIM118
 
 
 def last_of(folder: RunFolder) -> Path:
@@ -315,97 +367,7 @@ def measure(sizes: Sizes = FULL, *, keep: Path | None = None, content: Path = RO
 
 def figures(raw: dict[str, Any] | None = None) -> dict[str, dict[str, Any]]:
     """In the shape of `python -m benchmarks`: held-out primer rates; the baseline is the untrained model."""
-    raw = raw or measure()
-    rates = {(row["policy"], row["tier"]): row for row in raw["evaluation"]["rows"]}
-    made: dict[str, dict[str, Any]] = {}
-    for policy in ("base", "sft", "sft longer", "rl", REFERENCE, NO_OP):
-        for tier in ("primer", "task"):
-            row = rates.get((policy, tier))
-            if row is None:
-                continue
-            start = rates.get(("base", tier))
-            made[f"{policy.replace(' ', '_')}_{tier}_rate"] = {
-                "value": row["rate"],
-                "unit": f"share of {row['n']} (95% {row['low']:.3f} to {row['high']:.3f})",
-                "aim": None,
-                "baseline": start["rate"] if start else None,
-                "baseline_what": "the untrained base",
-                "ratio": None,
-            }
-    made["void"] = {
-        "value": raw["evaluation"]["void"],
-        "unit": "; ".join(raw["evaluation"]["why"]),
-        "aim": False,
-        "baseline": None,
-        "baseline_what": "",
-        "ratio": None,
-    }
-    return made
-
-
-def report(raw: dict[str, Any]) -> str:
-    """docs/learning.md of a result."""
-    evaluation, sizes = raw["evaluation"], raw["sizes"]
-    names = {
-        "base": "base (untrained)",
-        "sft": "SFT",
-        "sft longer": "SFT, continued",
-        "rl": "SFT, then RL",
-        REFERENCE: "*reference* (control)",
-        NO_OP: "*no-op* (control)",
-    }
-    rows = [
-        f"| {names[row['policy']]} | {row['tier']} | {row['passed']} of {row['n']} | "
-        + (f"{row['rate']:.1%} | {row['low']:.1%} – {row['high']:.1%}" if row["rate"] is not None else "– | –")
-        + f" | {row['infrastructure']} |"
-        for row in evaluation["rows"]
-    ]
-    pairs = [
-        f"| {names[pair['first']]} → {names[pair['second']]} | {pair['tier']} | {pair['only_first']} | "
-        f"{pair['only_second']} | {pair['p']:.4f} |"
-        for pair in evaluation["paired"]
-    ]
-    curve_rows = [
-        f"| {point['step']} | {point['rollout_reward']} | {point['groups_with_signal']} | {point['infrastructure']} |"
-        for point in raw["rl"]["curve"][:: max(1, len(raw["rl"]["curve"]) // 10)]
-    ]
-    valid = "It counts: every reference passed and no no-op did where there was something to do."
-    if evaluation["void"]:
-        valid = f"**Void**: {'; '.join(evaluation['why'])}."
-    seconds = ", ".join(f"{name} {value:.0f} s" for name, value in raw["seconds"].items())
-    return f"""# What training brings, as it came out
-
-Made by `python -m benchmarks learning`; the numbers below are that run's, unedited. Held-out lineages: no task, scale
-or seed of them was trained on, and neither tokenizer nor RL has seen them.
-
-**The model** is a {PRESETS[sizes["preset"]].parameters / 1e6:.1f}M-parameter Qwen3 initialised here, with a tokenizer
-trained on the train split's own text. **SFT** on {raw["sft"]["examples"]} reference episodes of
-{raw["train_primers"]} train-split primers ({sizes["epochs"]} epochs, {raw["sft"]["tokens"]:,} tokens; loss
-{raw["sft"]["loss_first"]:.2f} → {raw["sft"]["loss_last"]:.3f}). **RL** is GRPO from there: {sizes["rl_steps"]} steps of
-{sizes["tasks_per_step"]} groups of {sizes["group"]} real episodes. **SFT, continued** trains on as many further tokens
-as RL's rollouts had, so that RL is not credited with time alone.
-
-**Evaluation**: {evaluation["distinct"]} distinct pairs of task and seed ({evaluation["held_out_primers"]} held-out
-primers, full tasks beside them), greedy decoding, each attempt a real episode. {valid}
-
-| policy | tier | passed | rate | 95 % interval | infrastructure |
-|---|---|---|---|---|---|
-{chr(10).join(rows)}
-
-On the same attempts (McNemar's exact test):
-
-| from → to | tier | only the first passed | only the second passed | p |
-|---|---|---|---|---|
-{chr(10).join(pairs)}
-
-RL's own curve (mean reward of a step's rollouts, groups whose rewards differ, infrastructure left out of the batch):
-
-| step | reward | groups that teach | infrastructure |
-|---|---|---|---|
-{chr(10).join(curve_rows)}
-
-One seed of everything; the intervals cover the choice of tasks, not that of the run. Time: {seconds}.
-"""
+    return as_figures(raw or measure())
 
 
 def main() -> int:

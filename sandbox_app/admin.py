@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import admin
-from django.http import HttpRequest
 from unfold.admin import ModelAdmin
 
 from sandbox_app.models import Episode, Review, ReviewReason
-
-
-class RecordAdmin(ModelAdmin):
-    """Seen, never changed: what happened stays as it was."""
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
+from tasks_app.admin import RecordAdmin
 
 
 @admin.register(Episode)

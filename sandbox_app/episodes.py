@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,7 +42,9 @@ from tasks_app.scales import Scale
 from tasks_app.tasks import TaskSpec
 from tasks_app.verification import Verdict
 
+logger = logging.getLogger(__name__)
 MALFORMED_IN_A_ROW = 3
+JUDGED_BYTES = 8 * 1024**2        # more takes a verifier longer than its limits, which would be no score at all
 DEFAULTS = Limits()
 _LOST = {
     "timeout": "cell_timeout", "oom": "out_of_memory", "kernel_dead": "kernel_killed_by_policy",
@@ -104,6 +107,9 @@ async def run_episode(
         outcome = await _attempt(run, package_folder, scale, seed, host)
     except SandboxFault as fault:
         outcome = Outcome("infrastructure", fault.cause, str(fault))
+    except Exception as fault:  # the promise not to raise: whatever else it is, it is ours, and named and logged
+        logger.exception("an episode of %s broke", task.key)
+        outcome = Outcome("infrastructure", SandboxFault.cause, f"{type(fault).__name__}: {fault}")
     digests = await asyncio.to_thread(lambda: [s.digest if s is not None else "" for s in (run.before, run.after)])
     return Trajectory(
         version=VERSION, task=task.key, environment=task.environment, scale=scale.name, seed=seed, policy=policy.name,
@@ -223,6 +229,10 @@ async def _judge(run: _Run, stopped: Outcome | None) -> Outcome:
     """The verdict; of a stopped episode too, for what it had reached, without a say in its outcome."""
     if run.before is None or run.after is None:
         raise SandboxFault("there is no state to judge")
+    changed = _changed_bytes(run.before, run.after)
+    if changed > JUDGED_BYTES:
+        text = f"the files made or changed hold {changed:,} bytes; at most {JUDGED_BYTES:,} are judged"
+        return stopped or Outcome("stopped", "workspace_limit", text)
     try:
         verdict = await verification_process.judge(run.task.verifier, run.before, run.after, run.answer)
     except SandboxFault:
@@ -231,6 +241,10 @@ async def _judge(run: _Run, stopped: Outcome | None) -> Outcome:
         raise
     run.criteria = tuple(to_json(criterion) for criterion in verdict.criteria)
     return stopped or _scored(verdict)
+
+
+def _changed_bytes(before: State, after: State) -> int:
+    return sum(len(body) for path, body in after.files.items() if before.files.get(path) != body)
 
 
 def _scored(verdict: Verdict) -> Outcome:

@@ -147,6 +147,8 @@ def parse(message: str) -> str | None:
     code = found["code"]
     if not code.strip():
         raise MalformedCall("the call holds no code")
+    if any("\ud800" <= character <= "\udfff" for character in code):
+        raise MalformedCall("the code holds half a character (a lone surrogate)")
     return code
 
 

@@ -27,8 +27,8 @@ _SOURCE = (Path(__file__).resolve().parent / "judge_program.py").read_text()
 
 @dataclass(frozen=True, slots=True)
 class JudgeLimits:
-    seconds: float = 30.0
-    memory: int = 1024**3
+    seconds: float = 60.0
+    memory: int = 2 * 1024**3
 
 
 DEFAULTS = JudgeLimits()

@@ -152,8 +152,8 @@ class TaskSetAdmin(ModelAdmin):
         return HttpResponseRedirect(reverse("admin:tasks_app_taskset_change", args=[fresh.pk]))
 
 
-class LookedAtOnly(ModelAdmin):
-    """Rows that come from content by command: shown, never edited by hand."""
+class RecordAdmin(ModelAdmin):
+    """Rows that come from content by command, or say what happened: shown, never edited by hand."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -166,7 +166,7 @@ class LookedAtOnly(ModelAdmin):
 
 
 @admin.register(Task)
-class TaskAdmin(LookedAtOnly):
+class TaskAdmin(RecordAdmin):
     list_display = ("title", "domain", "tier", "split", "status", "depth")
     list_filter = ("domain", "tier", "split", "status")
     search_fields = ("title", "instruction", "key")
@@ -175,10 +175,10 @@ class TaskAdmin(LookedAtOnly):
 
 
 @admin.register(Environment)
-class EnvironmentAdmin(LookedAtOnly):
+class EnvironmentAdmin(RecordAdmin):
     list_display = ("digest", "domain", "folder", "created_at")
 
 
 @admin.register(ImportReport)
-class ImportReportAdmin(LookedAtOnly):
+class ImportReportAdmin(RecordAdmin):
     list_display = ("source", "sha256", "created_at")

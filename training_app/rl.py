@@ -229,6 +229,7 @@ def episode_reward(completions: Sequence[str], episode_reward: Sequence[float | 
 def train(config: RlConfig, folder: RunFolder, flag: StopFlag) -> dict[str, Any]:
     """Run or resume. Returns what result.json says about it."""
     weights.use_threads()
+    trainers.score_labelled_only()
     start = Path(config.start_from)
     codec = Codec.load(start)
     folder.check_space(0)

@@ -47,9 +47,10 @@ def train(config: SftConfig, folder: RunFolder, flag: StopFlag) -> dict[str, Any
     """Run or resume the training. Returns what result.json says about it."""
     examples, validation = prepare(config, folder)
     folder.check_space(0)
-    from training_app import weights
+    from training_app import trainers, weights
 
     weights.use_threads()
+    trainers.score_labelled_only()
     trainer = _trainer(config, folder, flag, examples, validation)
     resumed = folder.last_checkpoint()
     if resumed is not None:

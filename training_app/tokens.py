@@ -16,6 +16,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
@@ -26,14 +27,18 @@ from training_app.errors import Refused
 FILE = "tokenizer.json"
 TEMPLATE_FILE = "chat_template.jinja"
 
+ROLES = ("system", "user", "assistant", "tool")
 _IDENTIFIER = r'"[a-z][A-Za-z_]*(?:\.[a-z_]+)*:?"(?=[\]:,)}])'  # in code: a key or a column, no name
+_ADDRESS = r"(?=[\w.\-]*@)"  # inside the first part of an e-mail address
 _CLAUSE = (
     rf'(?:{_IDENTIFIER}|"""| ?(?:True|False|None)\b|(?<=[a-z]_)\d|(?<=:)\d(?=\])'
-    r'|(?<=[a-z_])\p{Lu}| (?![\p{Lu}\d])|[^\n"\d\p{Lu}@ ])'
+    r'|(?<=[a-z_])\p{Lu}| (?![\p{Lu}\d])|(?![\p{L}.\-][\w.\-]*@)[^\n"\d\p{Lu}@ ])'
 )
 PIECES = "|".join(
     (
-        r"\p{L}+(?=[\w.\-]*@)",  # parts of an e-mail address
+        rf"\A(?:{'|'.join(ROLES)})\n",  # how a turn begins, wherever its text is encoded
+        rf"\p{{L}}+{_ADDRESS}",
+        rf"[.\-]{_ADDRESS}",
         r"@[\w.]+",
         r" ?\d",
         rf"(?:\n\s*)?{_CLAUSE}+",
@@ -61,7 +66,8 @@ def train(texts: Iterable[str], size: int) -> Tokenizer:
         initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
         min_frequency=2,
     )
-    tokenizer.train_from_iterator(texts, trainer)
+    beginnings = [f"{role}\n" for role in ROLES] * 1_000  # among the commonest of all words, and in no text
+    tokenizer.train_from_iterator(chain(texts, beginnings), trainer)
     return tokenizer
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 import random
@@ -58,6 +59,17 @@ class Checkpointed:
         for older in self.folder.checkpoints()[:-1]:
             for name in ("optimizer.pt", "scheduler.pt", "rng_state.pth", "training_args.bin"):
                 (older / name).unlink(missing_ok=True)
+
+
+def score_labelled_only() -> None:
+    """Have TRL's fused head score, on a CPU as on a GPU, only the positions that have a label.
+
+    Elsewhere than on a GPU it scores every position (equal shapes spare accelerators that compile); on a CPU that is
+    nearly half of a step of a small model. There is no setting for it, hence the reach into a private name.
+    """
+    utils: Any = importlib.import_module("trl.trainer.utils")
+    chosen = utils._use_triton
+    utils._use_triton = lambda device: device.type == "cpu" or chosen(device)
 
 
 class ByLength(Sampler[int]):

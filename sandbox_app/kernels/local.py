@@ -156,6 +156,8 @@ class KernelSession:
     ) -> CellResult:
         """See `session.Session`. Raises the fault that ended the episode, and `SessionLost` after `close`."""
         self._check()
+        if self._confined.ended.done():
+            return self._dead_already()
         begun = time.monotonic()
         before = workspace.scan(self._confined.workspace)
         self._server.begin_step(self._in_loop(on_call))
@@ -226,9 +228,14 @@ class KernelSession:
         self._raise_fault()
         if self._over:
             raise SessionLost("the kernel has ended in an earlier cell")
-        if self._confined.ended.done():
-            ended = self._confined.ended.result()
-            raise KernelKilledFromOutside(f"the kernel ended between two cells: {ended}")
+
+    def _dead_already(self) -> CellResult:
+        """The kernel ended between two cells, by what an earlier one had left running. Raises as `_death` does."""
+        outcome, detail = self._death(self._confined.ended.result())
+        self._over = True
+        self._variables, variables = compare(self._variables, [])
+        return CellResult(outcome, "", "", None, (), variables, (), (), 0.0, state_survived=False,
+                          detail=f"{detail}, between two cells")
 
     def _result(
         self, cell: Cell, end: End, survived: bool, record: StepRecord, files: tuple[FileChange, ...], spent: float,

@@ -15,6 +15,7 @@ import secrets
 import sys
 from typing import Any
 
+import zmq
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
@@ -25,6 +26,7 @@ from sandbox_app.kernels.isolation import Confined, Program
 from sandbox_app.kernels.session import Limits
 from sandbox_app.kernels.view import SCRATCH
 
+_MESSAGE = 16 * 1024**2     # the bridge has what is printed sent in parts far below this
 _PORTS = ("shell", "iopub", "stdin", "hb", "control")
 _ARGV = (
     "-s", "-m", "ipykernel_launcher", "-f", "{run}/connection.json", "--colors=NoColor",
@@ -115,6 +117,7 @@ class EpisodeKernelManager(AsyncKernelManager):
 async def start(limits: Limits, seed: int, tier: str | None = None) -> tuple[EpisodeKernelManager, Confined]:
     """A starting kernel (it may not answer yet). Raises `NoIsolation`, `StartFailed`."""
     manager = EpisodeKernelManager(transport="ipc", autorestart=False)
+    manager.context.setsockopt(zmq.MAXMSGSIZE, _MESSAGE)  # of every socket made on it: a flood ends its connection
     provisioner = EpisodeProvisioner(parent=manager)
     provisioner.prepare(limits, seed, tier)
     provisioner.kernel_spec = manager._kernel_spec = KernelSpec(argv=[], display_name="episode", language="python")

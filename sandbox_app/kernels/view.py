@@ -1,7 +1,7 @@
 """View: the file system that an episode sees. Standard library only (it runs between fork and exec).
 
     /usr /bin /lib …        of the host, read-only        the interpreter and the venv   read-only, at their own paths
-    /etc                    six small files made here     /dev   null zero full random urandom
+    /etc                    six small files made here     /dev   null full random urandom
     /proc                   of its own pid namespace      /tmp   private, 32 MB
     /workspace              private, sized: the quota     /run/kernel   sockets of the kernel, 8 MB
 
@@ -29,7 +29,7 @@ MNT_DETACH = 2
 _KEPT = 8 | 1024 | 2048 | (1 << 21)  # noexec, noatime, nodiratime, relatime: may be locked, so they are kept
 WORKSPACE, RUN, SCRATCH = "/workspace", "/run/kernel", "/tmp"  # noqa: S108 - a tmpfs of the episode's own
 ROOT = SCRATCH  # of the machine: where the new root is put together, inside the private mount namespace
-_DEVICES = ("null", "zero", "full", "random", "urandom")
+_DEVICES = ("null", "full", "random", "urandom")  # a shared mapping of zero is memory that nothing counts
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from tasks_app.environments.state import State
 
-MAX_HEAD, MAX_BLOB = 64 * 1024**2, 1024**3
+MAX_HEAD, MAX_BLOB = 256 * 1024**2, 1024**3
 Message = tuple[dict[str, Any], list[bytes]]
 
 

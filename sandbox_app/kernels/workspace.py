@@ -4,7 +4,8 @@ The code in the kernel owns these files and may change them while we read: every
 link, only regular files are read, and what is read is bounded. So neither a link out of the workspace nor a pipe in it
 reaches anything.
 
-Limits: links, pipes, sockets and empty folders are no part of a State; names that are no UTF-8 are left out.
+Limits: links, pipes, sockets and empty folders are no part of a State; names that are no UTF-8 are left out. Of a step
+that changes thousands of files the first 2,000 are recorded as its changes; the State holds them all.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from sandbox_app.trajectories import FileChange
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _DEPTH, _PREVIEW = 32, 4_000
+_RECORDED, _PREVIEWED = 2_000, 4 * 1024**2     # of the changes of one step: files, characters of all previews
 
 
 class WorkspaceOverflow(Exception):
@@ -85,13 +87,17 @@ def read(folder: int, bound: int) -> dict[str, bytes]:
 
 
 def changes(folder: int, before: Mapping[str, Stamp], after: Mapping[str, Stamp]) -> tuple[FileChange, ...]:
-    """What differs between two scans, with the beginning of what is there now."""
-    found = [FileChange(path, "removed", 0, "") for path in before if path not in after]
+    """What differs between two scans, with the beginning of what is there now; of a flood, as much as can be shown."""
+    found = [FileChange(path, "removed", 0, "") for path in before if path not in after][:_RECORDED]
+    left = _PREVIEWED
     for path, stamp, here, name in _walk(folder, "", 0):
         if path not in after or before.get(path) == after[path]:
             continue
-        body = _body(here, name, _PREVIEW * 4) or b""
-        found.append(FileChange(path, "changed" if path in before else "added", stamp.size, preview(body)))
+        if len(found) >= 2 * _RECORDED:
+            break
+        text = preview(_body(here, name, _PREVIEW * 4) or b"") if left > 0 else ""
+        left -= len(text)
+        found.append(FileChange(path, "changed" if path in before else "added", stamp.size, text))
     return tuple(sorted(found, key=lambda change: change.path))
 
 

@@ -126,10 +126,6 @@ class Episode(LeasedJob):
         return f"{self.task} · {self.scale} · {self.policy}"
 
     @property
-    def live(self) -> bool:
-        return self.state not in TERMINAL
-
-    @property
     def stream(self) -> str:
         return f"episode:{self.pk}"
 

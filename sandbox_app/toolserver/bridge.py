@@ -27,6 +27,7 @@ import threading
 from typing import Any
 
 _NAMES, _ITEMS, _TEXT, _DEPTH = 200, 6, 120, 2
+_ARGUMENTS, _MESSAGE = 1024**2, 20_000
 _SIGNALS = {"kill", "tgkill", "tkill", "killpg", "syscall", "raise", "pthread_kill", "fork", "vfork", "clone"}
 _PROCESSES = {
     "os.kill", "os.killpg", "signal.pthread_kill", "os.fork", "os.forkpty", "os.posix_spawn", "os.posix_spawnp",
@@ -59,6 +60,8 @@ class _Channel:
 
     def send(self, value: dict[str, Any]) -> None:
         body = json.dumps(value, default=_plain, separators=(",", ":")).encode()
+        if len(body) > _ARGUMENTS:
+            raise ValueError(f"the arguments hold {len(body):,} bytes; at most {_ARGUMENTS:,} go through")
         self._socket.sendall(len(body).to_bytes(4, "big") + body)
 
     def say(self, value: dict[str, Any]) -> None:
@@ -160,7 +163,7 @@ def _tool(channel: _Channel, name: str) -> Any:
 
 def _type_name(value: object) -> str:
     kind = type(value)
-    return str(type.__dict__["__name__"].__get__(kind))  # a metaclass has no say
+    return str(type.__dict__["__name__"].__get__(kind))[:_TEXT]  # a metaclass has no say
 
 
 def _shape(value: object) -> tuple[int, ...] | None:
@@ -232,6 +235,8 @@ class _Bounded:
         def bounded(text: str) -> int:
             if type(text) is not str:
                 return int(write(text))
+            if not text.isascii():
+                text = text.encode("utf-8", "backslashreplace").decode()  # half a character can't be sent
             if self.room < 0:
                 raise OutputLimit(f"more than {self._limit} characters were printed")
             written: int = write(text[: self.room + 1])
@@ -294,6 +299,20 @@ class _Witness:
             self._channel.say({"evidence": event})
 
 
+def _only_printed(shell: Any) -> None:
+    """Only printed text is given back: nothing else is made into messages, and an error's text is bounded."""
+    shell.displayhook.compute_format_data = lambda result: ({}, {})
+    shell.display_pub.publish = lambda *arguments, **named: None
+    show = shell._showtraceback
+
+    def bounded(kind: Any, error: Any, lines: list[str]) -> None:
+        text = str(error)
+        short = error if len(text) <= _MESSAGE else text[:_MESSAGE] + "…"
+        show(kind, short, [line if len(line) <= _MESSAGE else line[:_MESSAGE] + "…" for line in lines])
+
+    shell._showtraceback = bounded
+
+
 class _Seeder:
     """An import hook that seeds numpy's global generator when a cell first imports it."""
 
@@ -325,6 +344,7 @@ def install(shell: Any, names: list[str], seed: int, descriptor: int, printed: i
     sys.meta_path.insert(0, _Seeder(seed % 2**32))
     hooks = _Hooks(shell, channel, names, printed)
     hooks.before()
+    _only_printed(shell)
     shell.events.register("pre_run_cell", hooks.before)
     shell.events.register("post_run_cell", hooks.after)
     sys.addaudithook(_Witness(channel))

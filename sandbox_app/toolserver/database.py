@@ -13,14 +13,19 @@ import apsw
 from sandbox_app.trajectories import RowChange
 from tasks_app.environments.connection import ApswConnection
 
+_ROOM = 64 * 1024**2         # bytes that the tables may grow by in an episode
+_ROWS, _TEXT, _SHOWN = 5_000, 2_000, 8 * 1024**2  # of the changes of one step: rows, characters a value, all together
+
 
 class Database:
-    """One connection, used by one thread at a time."""
+    """One connection, used by one thread at a time. The tables grow by at most `_ROOM`: then apsw.FullError."""
 
     def __init__(self, image: bytes) -> None:
         self.connection = apsw.Connection(":memory:")
         self.connection.deserialize("main", image)
         self.connection.execute("PRAGMA foreign_keys = ON")
+        pages, size = (self.connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
+        self.connection.execute(f"PRAGMA max_page_count = {pages + _ROOM // size}")
         self.tools = ApswConnection(self.connection)   # what tool functions get
         self._columns: dict[str, list[str]] = {}
         self._session: apsw.Session | None = None
@@ -33,13 +38,22 @@ class Database:
         self._session = session
 
     def end(self) -> tuple[RowChange, ...]:
-        """The rows that differ since `begin`, by table and key."""
+        """The rows that differ since `begin`, by table and key; of a flood, as many as a person could look at."""
         if self._session is None:
             return ()
         changeset = self._session.changeset()
         self._session.close()
         self._session = None
-        changes = [self._change(change) for change in apsw.Changeset.iter(changeset) if not change.name.startswith("_")]
+        changes: list[RowChange] = []
+        left = _SHOWN
+        for change in apsw.Changeset.iter(changeset):
+            if change.name.startswith("_"):
+                continue
+            changes.append(self._change(change))
+            left -= sum(len(v) for row in (changes[-1].before, changes[-1].after) if row
+                        for v in row.values() if isinstance(v, str | bytes))
+            if left < 0 or len(changes) == _ROWS:
+                break
         return tuple(sorted(changes, key=lambda change: (change.table, [str(v) for v in change.key.values()])))
 
     def image(self) -> bytes:
@@ -67,5 +81,10 @@ class Database:
 
 
 def _row(columns: list[str], values: tuple[Any, ...]) -> dict[str, Any]:
-    """The columns a change speaks of; of an update that is the key and what has changed."""
-    return {name: value for name, value in zip(columns, values, strict=True) if value is not apsw.no_change}
+    """The columns a change speaks of; of an update that is the key and what has changed. Long texts are cut."""
+    return {name: _cut(value) for name, value in zip(columns, values, strict=True) if value is not apsw.no_change}
+
+
+def _cut(value: Any) -> Any:
+    long = isinstance(value, str) and len(value) > _TEXT
+    return f"{value[:_TEXT]}… ({len(value):,} characters)" if long else value

@@ -20,7 +20,7 @@ from sandbox_app.trajectories import Step, step_from_json
 from tasks_app.blobs import BlobMissing
 from tasks_app.errors import Refused
 from tasks_app.models import Event
-from tasks_app.services import blobs
+from tasks_app.services import blobs, last_seq
 
 PANELS = ("variables", "tables", "files", "verdict", "console")
 FOLD = 6_000                         # characters of an output shown before it is unfolded
@@ -74,14 +74,14 @@ def read_address(request: HttpRequest, episode: Episode) -> Address:
 def viewer_context(request: HttpRequest, episode: Episode) -> dict[str, Any]:
     address = read_address(request, episode)
     # Read before the rows: an event that comes in between is then told twice, and never lost.
-    last_seq = Event.objects.filter(stream=episode.stream).order_by("-seq").values_list("seq", flat=True).first() or 0
+    after = last_seq(episode.stream)
     rows = list(episode.steps.all())
     running = _running(episode) if episode.live else None
     following = episode.live and address.step is None
     row = _chosen_row(address, rows, running, following)
     context = {
         "episode": episode, "address": address, "rows": rows, "row": row, "bars": steps.bars(rows),
-        "running": running, "following": following, "after": last_seq, "panels": PANELS,
+        "running": running, "following": following, "after": after, "panels": PANELS,
         "evidence": steps.evidence(episode.criteria, rows), "chosen": address.chosen,
         "cause_says": "" if episode.cause == episode.status else episode.cause.replace("_", " "),
         "criteria_says": f"{episode.criteria_met} of {len(episode.criteria)} criteria",

@@ -30,7 +30,8 @@ document.addEventListener("toggle", (event) => {
   for (const other of document.querySelectorAll("details.filter[open]")) if (other !== event.target) other.open = false;
 }, true);
 document.addEventListener("click", (event) => {
-  if (!event.target.closest("details.filter")) for (const one of document.querySelectorAll("details.filter[open]")) one.open = false;
+  if (event.target.closest("details.filter")) return;
+  for (const one of document.querySelectorAll("details.filter[open]")) one.open = false;
 });
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;

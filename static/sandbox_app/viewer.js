@@ -53,7 +53,8 @@ function swap(fresh) {
 
 function keepTyped() {
   const form = part("decision");
-  return form && { reason: form.querySelector("[name=reason]:checked")?.value, note: form.note.value, open: part("reasons").open };
+  const reason = form?.querySelector("[name=reason]:checked")?.value;
+  return form && { reason, note: form.note.value, open: part("reasons").open };
 }
 
 function putTyped(typed) {
@@ -76,12 +77,13 @@ addEventListener("popstate", () => open(location.href, { push: false }));
 // ---- keys: each presses the control that is marked with it, so that all of it is also done by mouse
 
 const press = (key) => () => viewer().querySelector(`[data-do="${key}"]`)?.click();
-for (const [key, label] of [["j", "next step"], ["k", "previous step"], ["e", "next error"], ["d", "next difference"], ["o", "fold or unfold long outputs"], ["l", "follow live"]]) {
-  bind(key, label, "Steps", press(key));
-}
-for (const [key, label] of [["v", "variables"], ["t", "tables"], ["g f", "files"], ["y", "verdict (why)"], ["x", "console"]]) {
-  bind(key, label, "Panels", press(key));
-}
+const STEPS = {
+  j: "next step", k: "previous step", e: "next error", d: "next difference", o: "fold or unfold long outputs",
+  l: "follow live",
+};
+const PANELS = { v: "variables", t: "tables", "g f": "files", y: "verdict (why)", x: "console" };
+for (const [key, label] of Object.entries(STEPS)) bind(key, label, "Steps", press(key));
+for (const [key, label] of Object.entries(PANELS)) bind(key, label, "Panels", press(key));
 bind("n", "next item of the list", "Review", press("n"));
 bind("p", "previous item of the list", "Review", press("p"));
 bind("a", "approve the verdict", "Review", press("a"));
@@ -146,14 +148,17 @@ function show(event) {
 
 // As the server's `shown` filter does: what can't be seen, or turns the reading direction, is named.
 function visible(text) {
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, (c) => (c === "\u007f" ? "\u2421" : String.fromCharCode(0x2400 + c.charCodeAt(0))))
-    .replace(/[\u0080-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]/g, (c) => `⟦U+${c.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟧`);
+  const picture = (c) => (c === "\u007f" ? "\u2421" : String.fromCharCode(0x2400 + c.charCodeAt(0)));
+  const number = (c) => `⟦U+${c.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟧`;
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, picture)
+    .replace(/[\u0080-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]/g, number);
 }
 
 function callLine(call) {
   const line = document.createElement("div");
   line.className = call.ok ? "call" : "call erred";
-  for (const [name, text] of [["sign", call.ok ? "✓" : "✕"], ["what", call.tool], ["", ""], ["faint n", `${call.milliseconds} ms`]]) {
+  const parts = [["sign", call.ok ? "✓" : "✕"], ["what", call.tool], ["", ""], ["faint n", `${call.milliseconds} ms`]];
+  for (const [name, text] of parts) {
     const cell = document.createElement("span");
     cell.className = name;
     cell.textContent = visible(text);

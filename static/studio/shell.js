@@ -37,8 +37,11 @@ document.addEventListener("htmx:afterSettle", () => bindElements());
 
 const theme = byId("theme");
 const root = document.documentElement;
-const dark = () => (root.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
-const nameTheme = () => { theme.textContent = dark() ? "Light" : "Dark"; theme.setAttribute("aria-label", `Change to ${dark() ? "light" : "dark"} theme`); };
+const dark = () => root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+const nameTheme = () => {
+  theme.textContent = dark() ? "Light" : "Dark";
+  theme.setAttribute("aria-label", `Change to ${dark() ? "light" : "dark"} theme`);
+};
 theme.addEventListener("click", () => {
   root.dataset.theme = dark() ? "light" : "dark";
   localStorage.setItem("studio-theme", root.dataset.theme);
@@ -57,7 +60,8 @@ menu.addEventListener("click", () => {
 document.addEventListener("submit", (event) => {
   const form = event.target;
   if (!form.matches("[data-once]")) return;
-  setTimeout(() => form.querySelectorAll("button[type=submit], button:not([type])").forEach((b) => { b.disabled = true; }), 0);
+  const buttons = form.querySelectorAll("button[type=submit], button:not([type])");
+  setTimeout(() => buttons.forEach((button) => { button.disabled = true; }), 0);
 });
 addEventListener("pageshow", (event) => {
   if (event.persisted) document.querySelectorAll("form[data-once] button").forEach((b) => { b.disabled = false; });

@@ -59,6 +59,11 @@ class LeasedJob(models.Model):
     class Meta:
         abstract = True
 
+    @property
+    def live(self) -> bool:
+        """Queued or running: it may still change."""
+        return self.state not in TERMINAL
+
     def claim(self, worker: str) -> bool:
         """Take the job if it is free (queued, or its lease ran out). Returns False when somebody else has it."""
         now = timezone.now()

@@ -1,6 +1,6 @@
 """What the tasks app does across several rows, one module a subject; the other apps import from here."""
 
-from tasks_app.services.events import publish, wake
+from tasks_app.services.events import last_seq, publish, wake
 from tasks_app.services.files import blobs
 
 
@@ -11,4 +11,4 @@ def reap() -> int:
     return regenerations.reap()
 
 
-__all__ = ["blobs", "publish", "reap", "wake"]
+__all__ = ["blobs", "last_seq", "publish", "reap", "wake"]

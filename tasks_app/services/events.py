@@ -28,12 +28,16 @@ def publish(stream: str, kind: str, data: dict[str, Any]) -> Event:
     return event
 
 
+def last_seq(stream: str) -> int:
+    """The number of the stream's last event, 0 before the first: where a page just rendered begins to follow."""
+    return Event.objects.filter(stream=stream).aggregate(last=Max("seq"))["last"] or 0
+
+
 def _insert(stream: str, kind: str, data: dict[str, Any]) -> Event:
     for left in reversed(range(INSERT_TRIES)):
         try:
             with transaction.atomic():
-                last = Event.objects.filter(stream=stream).aggregate(last=Max("seq"))["last"] or 0
-                return Event.objects.create(stream=stream, seq=last + 1, kind=kind, data=data)
+                return Event.objects.create(stream=stream, seq=last_seq(stream) + 1, kind=kind, data=data)
         except IntegrityError:
             if not left:  # another writer took the number, twenty times over
                 raise

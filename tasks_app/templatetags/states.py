@@ -35,6 +35,7 @@ MARKS = {
     "open": Mark("stopped", "?", "open"),
     "held": Mark("passed", "✓", "held"),
     "broken": Mark("failed", "✕", "broken"),
+    "unknown": Mark("", "○", "unknown"),
     "frozen": Mark("passed", "✓", "frozen"),
     "draft": Mark("", "○", "draft"),
 }

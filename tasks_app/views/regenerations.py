@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.db.models import Max
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
@@ -14,6 +13,7 @@ from tasks_app.forms import SizeForm
 from tasks_app.measures import read_proof
 from tasks_app.models import Event, JobState, Regeneration, Task
 from tasks_app.permissions import require_group
+from tasks_app.services import last_seq
 from tasks_app.services import regenerations as jobs
 
 
@@ -58,6 +58,7 @@ def regenerate(request: HttpRequest, key: str) -> HttpResponse:
 def regeneration(request: HttpRequest, pk: str) -> HttpResponse:
     job = get_object_or_404(Regeneration.objects.select_related("task__domain", "scale", "created_by"), pk=pk)
     stream = jobs.stream(job)
+    after = last_seq(stream)
     scales = list(job.task.scales.all())
     compared = [s for s in scales if not s.regenerated or s == job.scale]
     return render(
@@ -68,7 +69,7 @@ def regeneration(request: HttpRequest, pk: str) -> HttpResponse:
             "task": job.task,
             "stream": stream,
             "busy": job.state in jobs.BUSY,
-            "last_seq": Event.objects.filter(stream=stream).aggregate(last=Max("seq"))["last"] or 0,
+            "last_seq": after,
             "doing": _doing(stream),
             "proof": read_proof(job.proof),
             "compared": compared,

@@ -208,7 +208,7 @@ def test_6_training_from_approved_to_evaluated(studio: Studio, page: Page) -> No
     studio.wait_sql("select 1 from training_app_trainingrun where kind = 'rl' and state = 'succeeded'", timeout=420)
     page.reload()
     expect(page.locator("#chart-1 svg.main-svg").first).to_be_visible(timeout=30_000)
-    page.get_by_role("link", name="Evaluate…").click()
+    page.locator("#run-head").get_by_role("link", name="Evaluate…").click()
     for box in page.get_by_role("checkbox").all():
         box.check()
     page.get_by_label("Primer attempts").fill("20")

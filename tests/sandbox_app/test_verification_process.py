@@ -41,7 +41,11 @@ async def test_it_judges_tables_files_and_answer(state: State) -> None:
     ("return None", "not a list"),
     ("return [{'name': 'a', 'passed': True}, {'name': 'a', 'passed': True}]", "two criteria of one name"),
     ("return [{'name': 'a', 'passed': 1}]", "neither true nor false"),
-    ("return [{'name': 'a', 'passed': True, 'detail': 'x' * 2**22}]", "at most 1048576"),
+    ("return [{'name': 'a' * 2**22, 'passed': True}]", "at most 1048576"),
+    ("while True: print('x' * 2**20)", "OSError"),
+    ("yield {'name': 'a', 'passed': True}", "not JSON serializable"),
+    ("return {'name': 'a', 'passed': True}", "not a list"),
+    ("return verify(before, after, files_before, files_after, answer)", "RecursionError"),
     ("return [{'name': 'a', 'passed': True, 'detail': object()}]", "not JSON serializable"),
     ("x = bytearray(2**30)", "MemoryError"),
     ("before.execute('DELETE FROM note')", "readonly"),
@@ -78,3 +82,11 @@ async def test_a_policy_can_not_reach_its_verdict(package: Path, state: State) -
     await session.close()
     verdict = await judge(notes.VERIFIER, state, after, "3")
     assert [c.passed for c in verdict.criteria] == [False, True, True]
+
+
+async def test_evidence_that_quotes_a_flood_is_cut_and_stays_a_verdict(state: State) -> None:
+    verdict = await judge(
+        "def verify(*a): return [{'name': 'report', 'passed': False, 'detail': 'x' * 3_000_000}]", state, state, "",
+    )
+    assert len(verdict.criteria[0].detail) < 5_000
+    assert verdict.criteria[0].detail.endswith("… (3,000,000 characters)")

@@ -18,7 +18,7 @@ from tasks_app.errors import Refused
 from tasks_app.leases import Cancelled, lease
 from tasks_app.models import Event, JobState, Regeneration, Task, TaskSet, TaskSetMember, Tool
 from tasks_app.models.jobs import LeaseLost
-from tasks_app.services import publish, regenerations, tasksets
+from tasks_app.services import last_seq, publish, regenerations, tasksets
 from tasks_app.services.content import load_content, load_folders
 from tests.factory import library
 
@@ -28,6 +28,13 @@ from tests.factory import library
 def test_events_of_a_stream_are_numbered_without_a_gap(db) -> None:
     assert [publish("a", "x", {}).seq for _ in range(3)] == [1, 2, 3]
     assert publish("b", "x", {}).seq == 1
+
+
+def test_a_page_follows_from_the_last_event_and_from_zero_before_the_first(db) -> None:
+    assert last_seq("a") == 0
+    publish("a", "x", {})
+    publish("b", "x", {})
+    assert (publish("a", "x", {}).seq, last_seq("a"), last_seq("b")) == (2, 2, 1)
 
 
 @pytest.mark.django_db(transaction=True)

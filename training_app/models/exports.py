@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.db import models
 
 from tasks_app.models import LeasedJob
-from tasks_app.models.jobs import TERMINAL
 
 
 class Export(LeasedJob):
@@ -27,7 +26,3 @@ class Export(LeasedJob):
     @property
     def stream(self) -> str:
         return f"export:{self.pk}"
-
-    @property
-    def live(self) -> bool:
-        return self.state not in TERMINAL

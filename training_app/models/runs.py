@@ -9,7 +9,6 @@ from django.db import models
 from django.db.models import Q
 
 from tasks_app.models import LeasedJob
-from tasks_app.models.jobs import TERMINAL
 
 
 class Snapshot(models.Model):
@@ -67,10 +66,6 @@ class TrainingRun(LeasedJob):
         return f"run:{self.pk}"
 
     @property
-    def live(self) -> bool:
-        return self.state not in TERMINAL
-
-    @property
     def label(self) -> str:
         return {"sft": "SFT", "rl": "GRPO"}[self.kind]
 
@@ -112,10 +107,6 @@ class Evaluation(LeasedJob):
     @property
     def stream(self) -> str:
         return f"evaluation:{self.pk}"
-
-    @property
-    def live(self) -> bool:
-        return self.state not in TERMINAL
 
 
 class EvaluationEpisode(models.Model):

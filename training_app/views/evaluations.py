@@ -9,9 +9,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from tasks_app.models import Event
 from tasks_app.pages import Sort, page
 from tasks_app.permissions import require_group
+from tasks_app.services import last_seq
 from training_app import services
 from training_app.evaluation import NO_OP, REFERENCE
 from training_app.forms import EvaluationForm
@@ -82,6 +82,7 @@ def _suggested(run: str) -> list[str]:
 @require_GET
 def evaluation(request: HttpRequest, pk: UUID) -> HttpResponse:
     found = get_object_or_404(Evaluation.objects.prefetch_related("checkpoints"), pk=pk)
+    after = last_seq(found.stream)  # before what is shown is read: nothing that comes in between is missed
     labels = {**CONTROLS, **{str(row.pk): row.label for row in found.checkpoints.all()}}
     result = found.result if not found.live and found.result else services.result_of(found)
     rows = [
@@ -101,19 +102,10 @@ def evaluation(request: HttpRequest, pk: UUID) -> HttpResponse:
     }
     if request.headers.get("HX-Target") == "result":
         return render(request, "training_app/_evaluation_result.html", context)
-    last = Event.objects.filter(stream=found.stream).order_by("seq").last()
     return render(
         request,
         "training_app/evaluation.html",
-        context
-        | {
-            "chart": {
-                "stream": found.stream,
-                "after": last.seq if last else 0,
-                "live": found.live,
-                "url": request.path,
-            },
-        },
+        context | {"chart": {"stream": found.stream, "after": after, "live": found.live, "url": request.path}},
     )
 
 

@@ -9,9 +9,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from tasks_app.models import Event
 from tasks_app.pages import Sort, page
 from tasks_app.permissions import require_group
+from tasks_app.services import last_seq
 from training_app import services
 from training_app.exporting import parts_of
 from training_app.forms import ExportForm
@@ -58,20 +58,12 @@ def export_create(request: HttpRequest) -> HttpResponse:
 @require_GET
 def export(request: HttpRequest, pk: UUID) -> HttpResponse:
     found = get_object_or_404(Export, pk=pk)
+    after = last_seq(found.stream)  # before what is shown is read: nothing that comes in between is missed
     context = {"export": found, "parts": parts_of(found.parts), "address": request.build_absolute_uri("/").rstrip("/")}
     if request.headers.get("HX-Target") == "parts":
         return render(request, "training_app/_parts.html", context)
-    last = Event.objects.filter(stream=found.stream).order_by("seq").last()
     return render(
         request,
         "training_app/export.html",
-        context
-        | {
-            "chart": {
-                "stream": found.stream,
-                "after": last.seq if last else 0,
-                "live": found.live,
-                "url": request.path,
-            },
-        },
+        context | {"chart": {"stream": found.stream, "after": after, "live": found.live, "url": request.path}},
     )

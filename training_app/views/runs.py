@@ -14,6 +14,7 @@ from tasks_app.errors import Refused
 from tasks_app.models import Event
 from tasks_app.pages import Sort, chips, page
 from tasks_app.permissions import require_group
+from tasks_app.services import last_seq
 from training_app import services
 from training_app.forms import BaseForm, RlForm, SftForm
 from training_app.models import Checkpoint, Snapshot, TrainingRun
@@ -169,7 +170,7 @@ def run(request: HttpRequest, pk: UUID) -> HttpResponse:
     if target == "rollouts":
         return render(request, "training_app/_rollouts.html", context)
     events = Event.objects.filter(stream=found.stream).order_by("seq")
-    last = events.last()
+    after = last_seq(found.stream)
     points = [event.data for event in events.filter(kind__in=["step", "validation", "resumed", "checkpoint"])]
     key = "rollout_reward" if found.kind == "rl" else "loss"
     return render(
@@ -178,7 +179,7 @@ def run(request: HttpRequest, pk: UUID) -> HttpResponse:
         context
         | {
             "points": thin(points, DRAWN, key),
-            "after": last.seq if last else 0,
+            "after": after,
             "chart": {"kind": found.kind, "stream": found.stream, "live": found.live, "url": request.path},
         },
     )
