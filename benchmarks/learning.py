@@ -66,12 +66,12 @@ class Sizes:
     epochs: int = 6
     batch: int = 8
     learning_rate: float = 1.5e-3
-    rl_steps: int = 24
+    rl_steps: int = 12
     group: int = 8
     tasks_per_step: int = 4
     primers: int = 200
-    tasks: int = 24
-    slots: int = 16
+    tasks: int = 17
+    slots: int = 12
 
 
 FULL = Sizes()
@@ -284,9 +284,9 @@ class Learning:
         attempts = self.attempts(self.of("test", "primer"), self.sizes.primers)
         attempts += self.attempts(self.of("test", "task"), self.sizes.tasks)
         contenders = (
-            *(Contender(name, str(folder)) for name, folder in checkpoints.items()),
             Contender(REFERENCE),
             Contender(NO_OP),
+            *(Contender(name, str(folder)) for name, folder in checkpoints.items()),
         )
         folder = self.run(
             "training_app.evaluate",
@@ -319,7 +319,7 @@ class Learning:
                     )
                 )
         return {
-            **summarise(entries, [contender.name for contender in contenders]),
+            **summarise(entries, [*checkpoints, REFERENCE, NO_OP]),
             "held_out_primers": len(self.of("test", "primer")),
             "held_out_made": len(self.made("held-out")),
             "kinds": kinds,

@@ -59,9 +59,9 @@ class SftIn(Schema):
 
     snapshot: str
     start_from: UUID
-    epochs: int = Field(12, ge=1)
+    epochs: int = Field(6, ge=1)
     batch: int = Field(8, ge=1)
-    learning_rate: float = Field(1e-3, gt=0)
+    learning_rate: float = Field(1.5e-3, gt=0)
     lora_rank: int = Field(0, ge=0)
     max_length: int = Field(4_096, ge=256)
     save_every: int = Field(50, ge=1)

@@ -79,9 +79,9 @@ class SftConfig(Config):
 
     start_from: str
     snapshot: str
-    epochs: int = 4
+    epochs: int = 6
     batch: int = 8
-    learning_rate: float = 1e-3
+    learning_rate: float = 1.5e-3
     lora_rank: int = 0
     max_length: int = 4_096
     save_every: int = 50

@@ -79,9 +79,9 @@ class SftForm(forms.Form):
 
     DEFAULTS = {
         "lora_rank": 0,
-        "epochs": 12,
-        "batch": 4,
-        "learning_rate": 0.001,
+        "epochs": 6,
+        "batch": 8,
+        "learning_rate": 0.0015,
         "max_length": 4096,
         "save_every": 50,
         "seed": 0,

@@ -209,10 +209,9 @@ def test_6_training_from_approved_to_evaluated(studio: Studio, page: Page) -> No
     page.reload()
     expect(page.locator("#chart-1 svg.main-svg").first).to_be_visible(timeout=30_000)
     page.locator("#run-head").get_by_role("link", name="Evaluate…").click()
-    for box in page.get_by_role("checkbox").all():
-        box.check()
+    assert page.locator("input[type=checkbox]:checked").count() == 3, "base, SFT and RL are proposed"
     page.get_by_label("Primer attempts").fill("20")
-    page.get_by_label("Full-task attempts").fill("2")
+    page.get_by_label("Full-task attempts").fill("1")
     page.get_by_role("button", name="Evaluate", exact=True).click()
     page.wait_for_url(re.compile("/evaluations/[0-9a-f-]+/"))
     expect(page.get_by_text("The controls came out right")).to_be_visible(timeout=8 * MINUTES)

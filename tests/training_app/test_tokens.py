@@ -99,3 +99,37 @@ def test_a_folder_without_a_tokenizer_is_refused(tmp_path: Path) -> None:
 
 def test_special_tokens_come_first(codec: tokens.Codec) -> None:
     assert [codec.structural.token_to_id(name) for name in template.SPECIAL] == [0, 1, 2]
+
+
+NAMED = (
+    ('Rename "Field work" of "Botany 12A" to "Day 6".', 'chosen = [row for row in rows if row["t.name"] == "{}"]'),
+    ("Invite jorrit.haddad@northfield.example, please.", 'parts = parts + [{{"email": "{}"}}]'),
+)
+
+
+@pytest.mark.parametrize(
+    ("pair", "name"),
+    [(0, "Field work"), (0, "Botany 12A"), (0, "Day 6"), (1, "jorrit.haddad@northfield.example")],
+)
+def test_what_an_instruction_names_is_cut_alike_in_code(pair: int, name: str) -> None:
+    instruction, code = NAMED[pair]
+    texts = [part for asked, ran in NAMED for part in (asked, ran.format("Field work"), ran.format("Botany 7C"))]
+    tokenizer = tokens.train(texts * 5, 600)
+
+    def cut(text: str) -> list[str]:
+        encoded = tokenizer.encode(text)
+        start = text.index(name)
+        return [
+            piece
+            for piece, (low, high) in zip(encoded.tokens, encoded.offsets, strict=True)
+            if low >= start and high <= start + len(name)
+        ]
+
+    assert "".join(cut(instruction)).replace("Ġ", " ") == name
+    assert cut(instruction) == cut(code.format(name))
+
+
+def test_a_line_of_code_that_comes_again_and_again_is_one_token() -> None:
+    line = "\n        rows += answer.get(key, [])"
+    tokenizer = tokens.train([f"page = None{line}{line}"] * 10, 600)
+    assert len(tokenizer.encode(line).ids) == 1

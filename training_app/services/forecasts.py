@@ -15,9 +15,9 @@ from training_app.services.places import data_dir, folder_of
 from training_app.snapshots import read
 from training_app.tokens import Codec
 
-PER_SECOND = 12_000  # tokens a second and core of the nano preset, until a run of this machine says better
+PER_SECOND = 5_000  # tokens a second and core of the nano preset, until a run of this machine says better
 SHOWN = 12  # examples offered on the mask page
-PARAMETERS = 1_312_128  # of that preset
+PARAMETERS = 1_574_272  # of that preset
 
 
 @dataclass(frozen=True, slots=True)
