@@ -9,7 +9,7 @@ STAMP := $(VENV)/.installed
 NAME ?= startup
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: up test install check e2e bench chromium unit
+.PHONY: up test install check e2e bench chromium unit pictures
 
 up: install            ## everything, on 127.0.0.1:8000; Ctrl-C stops it
 	@exec $(BIN)/python manage.py up
@@ -47,3 +47,9 @@ chromium:              ## find a Chromium, or install Debian's
 
 bench: install         ## make bench NAME="startup loop": figures as JSON
 	$(BIN)/python -m benchmarks $(NAME)
+
+pictures: e2e          ## take the tour's pictures anew, from the browser run
+	@mkdir -p docs/pictures
+	@for pair in overview:overview task:task regeneration:regeneration viewer:viewer viewer-verdict:verdict \
+	  run-new:run-new sft:sft evaluation:evaluation admin-task-sets:task-sets; do \
+	  cp var/screenshots/$${pair%%:*}-1280.png docs/pictures/$${pair##*:}.png; done

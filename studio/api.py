@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import re
 import secrets
 from datetime import timedelta
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 from ninja import NinjaAPI
-from ninja.errors import AuthenticationError, ValidationError
+from ninja.errors import AuthenticationError, HttpError, ValidationError
+from ninja.parser import Parser
 from ninja.security import HttpBearer
 
 from studio.models import ApiToken
 from tasks_app.errors import Refused
 
 logger = logging.getLogger("studio.api")
+NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")     # as JSON writes it, but not a text that spells it
 SEEN_EVERY = timedelta(minutes=1)
 ROUTERS = ("tasks_app.api", "sandbox_app.api", "training_app.api")
 
@@ -52,7 +57,22 @@ class TokenAuth(HttpBearer):
         return found
 
 
+class Bodies(Parser):
+    """JSON bodies of text that can be kept: half characters (lone surrogates) and NUL are refused at the door."""
+
+    def parse_body(self, request: HttpRequest) -> Any:
+        value = super().parse_body(request)
+        try:
+            text = json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise ValueError("half a character (a lone surrogate)") from None
+        if NUL.search(text):
+            raise ValueError("a NUL character")
+        return value
+
+
 api = NinjaAPI(
+    parser=Bodies(),
     title="Studio",
     version="1",
     auth=TokenAuth(),
@@ -89,6 +109,13 @@ def denied(request: HttpRequest, error: PermissionDenied) -> HttpResponse:
 @api.exception_handler(Http404)
 def missing(request: HttpRequest, error: Http404) -> HttpResponse:
     return problem(request, 404, "There is nothing at this address.", how="Ask the list for what there is.")
+
+
+@api.exception_handler(HttpError)
+def unreadable(request: HttpRequest, error: HttpError) -> HttpResponse:
+    how = "Send JSON in UTF-8, its text without NUL and lone surrogates. See /api/v1/docs."
+    cause = error.__cause__
+    return problem(request, error.status_code, f"{error}{f': {cause}' if cause else ''}.", how=how)
 
 
 @api.exception_handler(Exception)

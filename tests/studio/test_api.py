@@ -8,6 +8,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
+from studio.api import NUL
 from studio.models import ApiToken
 from tasks_app.services.content import load_folders
 from tests.factory import library
@@ -66,3 +67,17 @@ def test_the_documentation_page_loads_nothing_from_elsewhere(client_of, annotato
     answer = client_of(annotator).get("/api/v1/docs")
     assert answer.status_code == 200
     assert b"cdn." not in answer.content
+
+
+@pytest.mark.parametrize("body", [b"{", b"\xff\xfe", b'{"note": "\\ud800"}', b'{"a": [{"\\u0000": 1}]}', b"[" * 50_000])
+def test_a_body_that_can_not_be_read_or_kept_is_refused_with_a_word(annotator, task, body) -> None:
+    _, secret = ApiToken.objects.issue(user=annotator, name="t", scopes=["write"])
+    client = Client(headers={"Authorization": f"Bearer {secret}"})
+    answer = client.post("/api/v1/episodes", body, content_type="application/json")
+    assert answer.status_code == 400
+    assert {"what", "where", "how", "reference"} <= set(answer.json())
+
+
+def test_text_that_only_spells_a_nul_is_taken() -> None:
+    assert not NUL.search(rb'"\\u0000"')
+    assert NUL.search(rb'"\\\u0000"')

@@ -1,4 +1,4 @@
-"""The learning experiment: what it makes to teach and to judge keeps the split, and its page says only what came out."""
+"""The learning experiment: what it makes to teach and to judge keeps the split, and its page says what came out."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> list[EnvironmentPackag
 
 def test_further_primers_are_of_the_train_split_and_no_lineage_comes_twice(packages: list[EnvironmentPackage]) -> None:
     for package in packages:
-        first = list(further(20, package, ()))
-        assert {task.split for task in first} == {"train"} and {task.tier for task in first} == {"primer"}
-        assert len({task.lineage for task in first}) == 20
+        first = list(further(12, package, ()))
+        assert {task.split for task in first} == {"train"}
+        assert {task.tier for task in first} == {"primer"}
+        assert len({task.lineage for task in first}) == 12
         known = {task.lineage for task in first[:5]}
-        assert not known & {task.lineage for task in further(10, package, known)}
+        assert not known & {task.lineage for task in further(6, package, known)}
 
 
 def test_the_same_further_primers_come_each_time(packages: list[EnvironmentPackage]) -> None:
@@ -32,10 +33,10 @@ def test_the_same_further_primers_come_each_time(packages: list[EnvironmentPacka
 
 
 def test_held_out_primers_are_of_the_test_split_and_proven(packages: list[EnvironmentPackage]) -> None:
-    found = list(held_out(2, packages[0], ()))
-    assert [task.split for task in found] == ["test", "test"]
-    assert all(task.measures["checks"]["reference"]["v3"] for task in found)
-    assert found[0].lineage not in {task.lineage for task in held_out(1, packages[0], {found[0].lineage})}
+    (first,) = held_out(1, packages[0], ())
+    assert first.split == "test"
+    assert first.measures["checks"]["reference"]["v3"]
+    assert first.lineage not in {task.lineage for task in held_out(1, packages[0], {first.lineage})}
 
 
 def test_a_void_evaluation_says_so_on_the_page() -> None:

@@ -212,3 +212,8 @@ def test_a_web_process_never_loads_torch() -> None:
     )
     environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings"}
     assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("run", ["0", "-1", "\x00", "not-an-id", "9" * 40])
+def test_a_new_evaluation_of_a_run_that_is_none_opens_all_the_same(client_of, engineer, run: str) -> None:
+    assert client_of(engineer).get("/evaluations/new/", {"run": run}).status_code == 200

@@ -70,7 +70,10 @@ def _suggested(run: str) -> list[str]:
     """The line of a run's newest checkpoint: itself, what it began from, and so on to the base."""
     newest = Checkpoint.objects.filter(run__isnull=False)
     if run:
-        newest = newest.filter(run=run)
+        try:
+            newest = newest.filter(run=UUID(run))
+        except ValueError:
+            newest = newest.none()
     at: Checkpoint | None = newest.order_by("-created_at").first() or Checkpoint.objects.first()
     line: list[str] = []
     while at is not None and str(at.pk) not in line:
