@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import zlib
 from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,13 @@ from sandbox_app.episodes import run_episode
 from sandbox_app.kernels.session import Limits
 from sandbox_app.policies import Message, Policy
 from sandbox_app.trajectories import Step, Trajectory
+from tasks_app.tasks import cells
 from training_app import generation, template
 from training_app.configs import Attempt
 from training_app.tokens import Codec
 
 PATIENCE = 0.03  # seconds without a new request after which a batch goes as it is
+SPARE_TURNS = 3  # beyond the cells of the reference: one for the answer, two to mend what went wrong
 
 
 class Engine:
@@ -163,6 +166,7 @@ async def run_all(
 
 async def _one(index: int, attempt: Attempt, policy: Policy, host: Any, limits: Limits) -> tuple[int, Trajectory]:
     task = await asyncio.to_thread(attempt.task)
+    turns = max(limits.steps, len(cells(task.reference)) + SPARE_TURNS)  # no limit below what the reference needs
     trajectory = await run_episode(
         task,
         Path(attempt.package_folder),
@@ -170,7 +174,7 @@ async def _one(index: int, attempt: Attempt, policy: Policy, host: Any, limits: 
         attempt.seed,
         policy,
         host=host,
-        limits=limits,
+        limits=replace(limits, steps=turns),
     )
     return index, trajectory
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,19 +17,19 @@ from sandbox_app.trajectories import Call, CellResult, result_from_json
 from tasks_app.environments.state import State
 
 _CLOSE_SECONDS = 10.0
+_LOOK_AGAIN = 0.2
 
 
 class HostClient:
-    def __init__(self, path: Path | str) -> None:
-        self._path = Path(path)
+    """`patience`: seconds that a host which is not there is waited for; a killed one is back within one or two."""
+
+    def __init__(self, path: Path | str, *, patience: float = 6.0) -> None:
+        self._path, self._patience = Path(path), patience
 
     async def open(self, spec: SessionSpec) -> HostSession:
         """Waits as long as the host's queue is; cancelling leaves the queue."""
-        try:
-            reader, writer = await asyncio.open_unix_connection(self._path)
-        except OSError as reason:
-            raise SessionLost(f"no kernel host answers on {self._path}: {reason}") from reason
-        session = HostSession(reader, writer)
+        session = HostSession(*await self._connect())
+        writer = session.writer
         names, blobs = wire.pack_state(spec.state)
         head = {
             "op": "open", "package": str(spec.package), "tools": list(spec.tools), "seed": spec.seed,
@@ -42,11 +43,22 @@ class HostClient:
         return session
 
 
+    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        end = time.monotonic() + self._patience
+        while True:
+            try:
+                return await asyncio.open_unix_connection(self._path)
+            except OSError as reason:
+                if time.monotonic() >= end:
+                    raise SessionLost(f"no kernel host answers on {self._path}: {reason}") from reason
+            await asyncio.sleep(_LOOK_AGAIN)
+
+
 class HostSession:
     """See `session.Session`. One request at a time; `interrupt` may come in between."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader, self._writer = reader, writer
+        self._reader, self.writer = reader, writer
         self._closed = False
         self._busy = False      # a request is under way, or was left by cancelling
 
@@ -59,7 +71,7 @@ class HostSession:
             raise SessionLost("the session is closed")
         self._busy = True
         try:
-            await wire.send(self._writer, head, blobs or [])
+            await wire.send(self.writer, head, blobs or [])
             while (message := await wire.receive(self._reader)) is not None:
                 event = message[0]["event"]
                 if event not in (awaited, "fault", "overflow"):
@@ -93,7 +105,7 @@ class HostSession:
         return result_from_json(head["result"])
 
     async def interrupt(self) -> None:
-        await wire.send(self._writer, {"op": "interrupt"})
+        await wire.send(self.writer, {"op": "interrupt"})
 
     async def state(self) -> State:
         head, blobs = await self.ask({"op": "state"}, "state")
@@ -114,4 +126,4 @@ class HostSession:
             pass  # closing the connection ends it as well
         finally:
             self._closed = True
-            self._writer.close()
+            self.writer.close()

@@ -123,8 +123,9 @@ def _is_id(value: str) -> bool:
 
 def _moment(text: str) -> datetime:
     try:
-        return datetime.fromisoformat(text)
-    except ValueError as error:
+        moment = datetime.fromisoformat(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
         raise Refused("The preview's time can't be read.", how="Open the preview again.", status=400) from error
 
 

@@ -47,8 +47,12 @@ def freeze(*, task_set: TaskSet) -> TaskSet:
 
 @transaction.atomic
 def new_version(*, task_set: TaskSet, by: User | None) -> TaskSet:
-    """An open copy with the next number, holding the same tasks."""
-    last = TaskSet.objects.filter(name=task_set.name).aggregate(last=Max("version"))["last"]
+    """An open copy with the next number, holding the same tasks; one that is open still is given again."""
+    versions = TaskSet.objects.filter(name=task_set.name)
+    last = versions.aggregate(last=Max("version"))["last"]
+    waiting = versions.filter(version=last, frozen_at=None).exclude(pk=task_set.pk).first()
+    if waiting is not None:
+        return waiting
     fresh = TaskSet.objects.create(
         name=task_set.name,
         version=last + 1,

@@ -228,7 +228,7 @@ def test_7_batches_are_exported_over_the_api(studio: Studio, page: Page, tmp_pat
     export = page.url.rstrip("/").split("/")[-1]
     studio.wait_sql("select 1 from training_app_export where state = 'succeeded'", timeout=120)
     page.goto("/tokens/")
-    page.get_by_label("Name").fill("batch pulls")
+    page.get_by_label("What it is for").fill("batch pulls")
     for box in page.get_by_role("checkbox").all():
         box.check()
     page.get_by_role("button", name="Make token").click()

@@ -5,6 +5,7 @@ The pictures land in `SCREENSHOTS` (default `var/screenshots/`); `make pictures`
 
 from __future__ import annotations
 
+import uuid
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,8 @@ WIDE, NARROW = {"width": 1280, "height": 860}, {"width": 390, "height": 844}
 
 def newest(studio: Studio, table: str, where: str = "1") -> str:
     rows = studio.sql(f"select id from {table} where {where} order by created_at desc limit 1")
-    return str(rows[0][0]) if rows else ""
+    identity = str(rows[0][0]) if rows else ""
+    return str(uuid.UUID(identity)) if identity else ""
 
 
 def pages(studio: Studio) -> dict[str, str]:
