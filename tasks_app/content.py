@@ -15,6 +15,7 @@ import os
 import shutil
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -54,8 +55,12 @@ def read_manifest(content_dir: Path) -> dict[str, Any]:
     path = content_dir / "manifest.json"
     if not path.exists():
         raise ContentError(f"{path} is not there; `python manage.py build_content` makes it")
-    manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    if manifest.get("format") != FORMAT:
+    try:
+        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        whole = isinstance(manifest["archives"], dict)
+    except (ValueError, KeyError, TypeError) as error:
+        raise ContentError(f"{path} is no manifest ({error}); check the repository out again") from error
+    if not whole or manifest.get("format") != FORMAT:
         raise ContentError(f"{path} has format {manifest.get('format')}; this version reads {FORMAT}")
     return manifest
 
@@ -87,8 +92,11 @@ def _extract(archive: Path, folder: Path) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as name:
         inner = Path(name) / "content"
-        with zipfile.ZipFile(archive) as opened:
-            opened.extractall(inner)
+        try:
+            with zipfile.ZipFile(archive) as opened:
+                opened.extractall(inner)
+        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+            raise ContentError(f"{archive} is damaged ({error}); check the repository out again") from error
         (inner / "tasks").mkdir(exist_ok=True)
         try:
             os.rename(inner, folder)

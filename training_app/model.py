@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import tempfile
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -168,9 +169,8 @@ def make_base(texts: Iterable[str], preset: Preset, folder: Path, *, seed: int =
 
     `texts` must come from the train split alone. Written beside and renamed, so that half a base is never seen.
     """
-    staging = folder.with_name(f".{folder.name}.part")
-    shutil.rmtree(staging, ignore_errors=True)
-    staging.mkdir(parents=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    staging = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))  # two presses at once: one each
     tokenizer = tokens.train(texts, preset.vocabulary)
     tokens.save(tokenizer, staging)
     size = tokenizer.get_vocab_size()
@@ -187,8 +187,12 @@ def make_base(texts: Iterable[str], preset: Preset, folder: Path, *, seed: int =
     )
     save_file(weights(preset, size, seed), str(staging / WEIGHTS), metadata={"format": "pt"})
     digest = digest_of(staging)
-    shutil.rmtree(folder, ignore_errors=True)
-    staging.rename(folder)
+    try:
+        staging.rename(folder)
+    except OSError:
+        if not folder.is_dir():
+            raise
+        shutil.rmtree(staging)  # another press was faster, with the same bytes
     return digest
 
 

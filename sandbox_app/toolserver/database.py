@@ -24,8 +24,8 @@ class Database:
         self.connection = apsw.Connection(":memory:")
         self.connection.deserialize("main", image)
         self.connection.execute("PRAGMA foreign_keys = ON")
-        pages, size = (self.connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
-        self.connection.execute(f"PRAGMA max_page_count = {pages + _ROOM // size}")
+        pages, size = (int(self.connection.pragma(name)) for name in ("page_count", "page_size"))
+        self.connection.pragma("max_page_count", pages + _ROOM // size)
         self.tools = ApswConnection(self.connection)   # what tool functions get
         self._columns: dict[str, list[str]] = {}
         self._session: apsw.Session | None = None

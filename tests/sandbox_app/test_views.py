@@ -346,3 +346,13 @@ def test_a_lost_reservation_ends_by_itself(ann: Client, client_of: ClientOf) -> 
 def test_a_cancelled_episode_has_no_reward(ann: Client) -> None:
     episode = records.make_episode("failed", outcome="", reward=None, state=JobState.CANCELLED, criteria=[])
     assert "cancelled" in text(ann.get(viewer(episode)))
+
+
+@pytest.mark.parametrize("until", [
+    "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "2026-12-01T00:00:00", "nonsense",
+])
+def test_a_bulk_decision_of_an_impossible_time_is_refused(client_of, annotator, until: str) -> None:
+    answer = client_of(annotator).post("/review/bulk/", {
+        "decision": "approve", "until": until, "pin": "x", "bulk": "00000000-0000-4000-8000-000000000000",
+    })
+    assert answer.status_code in (400, 409)

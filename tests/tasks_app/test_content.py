@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from collections import Counter
@@ -12,7 +13,7 @@ import pytest
 from django.conf import settings
 from django.core.management import call_command
 
-from tasks_app.content import ContentError, read_manifest, unpack
+from tasks_app.content import FORMAT, ContentError, read_manifest, unpack
 from tasks_app.environments.package import EnvironmentPackage
 from tasks_app.filters import GATES, Funnel, Rejected
 from tasks_app.making import sample_primers
@@ -178,3 +179,19 @@ def test_the_manifest_counts_what_it_ships(shipped: list[TaskSpec]) -> None:
     assert manifest["tasks"] == len(of(shipped, "task"))
     assert manifest["primers"] == len(of(shipped, "primer"))
     assert set(manifest["licences"].values()) == {"Apache-2.0"}
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"format": 1}', '{"format": 1, "archives": []}', "null", "\x00"])
+def test_a_damaged_manifest_is_named(tmp_path: Path, text: str) -> None:
+    (tmp_path / "manifest.json").write_text(text)
+    with pytest.raises(ContentError, match="manifest"):
+        unpack(tmp_path, tmp_path / "data")
+
+
+def test_an_archive_that_is_no_archive_is_named_and_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "a.zip").write_bytes(b"PK\x03\x04 not a zip")
+    digest = hashlib.sha256((tmp_path / "a.zip").read_bytes()).hexdigest()
+    (tmp_path / "manifest.json").write_text(json.dumps({"format": FORMAT, "archives": {"a.zip": digest}}))
+    with pytest.raises(ContentError, match="is damaged"):
+        unpack(tmp_path, tmp_path / "data")
+    assert list((tmp_path / "data" / "content").iterdir()) == []

@@ -281,3 +281,9 @@ def test_content_that_is_damaged_ends_with_a_sentence(db, tmp_path) -> None:
     (tmp_path / "manifest.json").write_text('{"format": 1, "archives": {"library.zip": "00"}}')
     with pytest.raises(CommandError, match=r"library\.zip is not there"):
         call_command("load_content", tmp_path)
+
+
+def test_a_new_version_asked_for_twice_is_one(task_set, curator) -> None:
+    tasksets.freeze(task_set=task_set)
+    fresh = tasksets.new_version(task_set=task_set, by=curator)
+    assert tasksets.new_version(task_set=task_set, by=curator) == fresh

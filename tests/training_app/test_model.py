@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -47,3 +48,11 @@ def test_an_untrained_base_copies_what_it_has_seen_before(tmp_path: Path, preset
         logits = loaded(torch.cat([seen, between, seen], dim=1)).logits
     foretold = logits[:, 261:-1].argmax(-1)
     assert (foretold == seen[:, 2:]).float().mean() > 0.3
+
+
+def test_a_base_asked_for_twice_at_once_is_made_once_and_leaves_nothing_beside(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(3) as pool:
+        made = pool.map(lambda _: model.make_base(TEXTS, model.PRESETS["tiny"], tmp_path / "base", seed=1), range(3))
+        digests = set(made)
+    assert len(digests) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["base"]
