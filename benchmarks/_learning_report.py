@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 from training_app.evaluation import NO_OP, REFERENCE
@@ -70,7 +71,7 @@ def report(raw: dict[str, Any]) -> str:
     if evaluation["void"]:
         valid = f"**Void**: {'; '.join(evaluation['why'])}."
     seconds = ", ".join(f"{name} {value:.0f} s" for name, value in raw["seconds"].items())
-    return f"""# What training brings, as it came out
+    page = f"""# What training brings, as it came out
 
 Made by `python -m benchmarks.learning --report RESULT.json`; the numbers below are that run's, unedited.
 
@@ -119,7 +120,13 @@ RL's own curve (mean reward of a step's rollouts, groups whose rewards differ, i
 {chr(10).join(curve_rows)}
 
 One seed of everything; the intervals cover the choice of tasks, not that of the run. Time: {seconds}.
-"""
+{"".join(f"{chr(10)}{note}{chr(10)}" for note in raw.get("notes", ()))}"""
+    return "\n\n".join(wrapped(part) for part in page.rstrip().split("\n\n")) + "\n"
+
+
+def wrapped(paragraph: str) -> str:
+    """Prose at the width of the other pages; headings and tables as they are."""
+    return paragraph if paragraph.startswith(("#", "|")) else textwrap.fill(" ".join(paragraph.split()), 118)
 
 
 def share(count: list[int] | None) -> str:

@@ -16,6 +16,8 @@ from tasks_app.tasks import TaskSpec, load_task
 from training_app.errors import Refused
 from training_app.evaluation import NO_OP, REFERENCE
 
+MOST_TURNS = 16  # messages of an episode; the longest reference that ships has 12, and a control row must fit
+
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
@@ -108,7 +110,7 @@ class RlConfig(Config):
     max_new_tokens: int = 768
     max_prompt: int = 5_600
     max_length: int = 4_096
-    max_turns: int = 6
+    max_turns: int = MOST_TURNS
     concurrency: int = 8
     save_every: int = 10
     loss: str = "dapo"
@@ -135,7 +137,7 @@ class EvaluateConfig(Config):
     temperature: float = 0.0
     max_new_tokens: int = 1_024
     max_prompt: int = 5_600
-    max_turns: int = 8
+    max_turns: int = MOST_TURNS
     concurrency: int = 8
     seed: int = 0
 

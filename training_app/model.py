@@ -192,8 +192,19 @@ def make_base(texts: Iterable[str], preset: Preset, folder: Path, *, seed: int =
     except OSError:
         if not folder.is_dir():
             raise
-        shutil.rmtree(staging)  # another press was faster, with the same bytes
+        if _same(staging, folder):
+            shutil.rmtree(staging)  # another press was faster, with the same bytes
+        else:
+            shutil.rmtree(folder)  # what lay there was changed since, or came of other code
+            staging.rename(folder)
     return digest
+
+
+def _same(one: Path, other: Path) -> bool:
+    names = {path.name for path in one.iterdir()}
+    if names != {path.name for path in other.iterdir()}:
+        return False
+    return all((one / name).read_bytes() == (other / name).read_bytes() for name in names)
 
 
 def digest_of(folder: Path) -> str:

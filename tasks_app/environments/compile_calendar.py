@@ -131,6 +131,9 @@ def free_busy(op: Op, model: DomainModel) -> Iterator[str]:
     entity = model.entity(op.effect.detail["entity"])
     name, names = constant(entity), recurring_names(entity)
     scope = model.entity(op.effect.detail["of"])
+    yield 'for name in ("timeMin", "timeMax"):'
+    yield "    if name not in args:"
+    yield '        raise _invalid(f"{name} is required")'
     yield 'low, high = _utc(args["timeMin"], "timeMin"), _utc(args["timeMax"], "timeMax")'
     yield "if high <= low:"
     yield '    raise _invalid("timeMax must lie after timeMin")'

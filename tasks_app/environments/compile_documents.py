@@ -229,6 +229,8 @@ def _part_functions(part: Entity, model: DomainModel) -> str:
 
 def _replace_{part.table}(db, r, given):
     """The array `{part.part_path}` replaces what was there; None or an empty one clears it."""
+    if given is not None and not isinstance(given, (list, tuple)):  # a mask may name what lies inside the array
+        raise _invalid("{part.part_path} must be an array; it can only be written as a whole")
     owner = {plain}
 {old}{removed}    _delete(db, "{part.table}", owner)
     seen = set()

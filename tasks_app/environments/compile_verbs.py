@@ -59,7 +59,12 @@ def _accept(op: Op, model: DomainModel) -> Iterator[str]:
         target = model.entity(target_name)
         pairs = ", ".join(f"{literal(t)}: row[{literal(c)}]" for c, t in detail["copy"].items())
         keys = ", ".join(f"{literal(t)}: row[{literal(c)}]" for c, t in detail["copy"].items() if t in target.key)
+        needed = [c for c, t in detail["copy"].items() if t in target.key]
         yield f"{'el' if index else ''}if row[{literal(by)}] == {literal(role)}:"
+        for column in needed:
+            yield f"    if row[{literal(column)}] is None:"
+            said = f"this {noun(entity)} has no {column} any more; it cannot be accepted"
+            yield f'        raise ToolError("FAILED_PRECONDITION", "{said}")'
         yield f'    if _select(db, "{target.table}", {literal(target.key[:1])}, {{{keys}}}):'
         yield f'        raise ToolError("ALREADY_EXISTS", "there is such a {noun(target)} already")'
         yield f'    _insert(db, "{target.table}", {{{pairs}}})'
@@ -147,7 +152,7 @@ def append(op: Op, model: DomainModel) -> Iterator[str]:
 
 
 def move(op: Op, model: DomainModel) -> Iterator[str]:
-    """To another parent: the key changes, and the parts go along."""
+    """To another parent: the key changes, the parts go along, and a series takes its own changed instances with it."""
     entity = model.entity(op.entity)
     detail = op.effect.detail
     column = detail["column"]
@@ -163,25 +168,48 @@ def move(op: Op, model: DomainModel) -> Iterator[str]:
     yield f"destination = {value_of(source, entity, model).replace(literal(source.name), literal(param.name))}"
     there = f"{{{literal(reference.target_columns[-1])}: destination}}"
     yield f'_require(db, "{reference.target.table}", {there}, "{noun(reference.target)}")'
-    others = ", ".join(f"{literal(c)}: {'destination' if c == column else f'row[{literal(c)}]'}" for c in entity.key)
-    yield f"moved = {{{others}}}"
-    yield f'if _select(db, "{entity.table}", {literal(entity.key[:1])}, moved):'
-    yield f'    raise ToolError("ALREADY_EXISTS", "the destination has this {noun(entity)} already")'
     pairs = ", ".join(f"{literal(c)}: {v}" for c, v in server_values(op, entity).items())
     yield f"values = {{{pairs}}}"
     for extra, value in detail.get("takes", {}).items():
         yield f"values[{literal(extra)}] = {'destination' if value == '$destination' else literal(value)}"
-    yield f'_insert(db, "{entity.table}", {{**row, **values, **moved}})'
+    yield "members = [row]"
+    names = recurring_names(entity)
+    if names:
+        yield f"if row[{literal(names['series'])}]:"
+        said = f"an instance of a series cannot leave it; move the series of this {noun(entity)}"
+        yield f'    raise ToolError("FAILED_PRECONDITION", "{said}")'
+        condition = [f'"{names["scope"]}" = ?', f'"{names["series"]}" = ?']
+        of_series = f"(row[{literal(names['scope'])}], row[{literal(names['id'])}])"
+        order = f'"{names["id"]}"'
+        yield f'members += _rows(db, "{entity.table}", {constant(entity)}, {condition!r}, {of_series}, {order!r})'
+    yield "for member in members:"
+    yield from (f"    {line}" for line in _moved(entity, column, model))
+    key = ", ".join(f"{literal(c)}: {'destination' if c == column else f'row[{literal(c)}]'}" for c in entity.key)
+    yield f'row = _find(db, "{entity.table}", {constant(entity)}, {{{key}}}, "{noun(entity)}")'
+    yield answer(op, entity)
+
+
+def _moved(entity: Entity, column: str, model: DomainModel) -> Iterator[str]:
+    """One row gets its new key: references to what only the old parent has are cleared, parts follow."""
+    old = ", ".join(f"{literal(c)}: member[{literal(c)}]" for c in entity.key)
+    yield f"moved = {{**member, **values, {literal(column)}: destination}}"
+    new = ", ".join(f"{literal(c)}: moved[{literal(c)}]" for c in entity.key)
+    yield f'if _select(db, "{entity.table}", {literal(entity.key[:1])}, {{{new}}}):'
+    yield f'    raise ToolError("ALREADY_EXISTS", "the destination has this {noun(entity)} already")'
+    for key in foreign_keys(entity, model):
+        if column in key.columns and len(key.columns) > 1:
+            pairs = zip(key.columns, key.target_columns, strict=True)
+            where = ", ".join(f"{literal(t)}: moved[{literal(c)}]" for c, t in pairs)
+            yield f'if _select(db, "{key.target.table}", {literal(key.target_columns[:1])}, {{{where}}}) is None:'
+            yield f"    moved[{literal(key.columns[-1])}] = None"
+    yield f'_insert(db, "{entity.table}", moved)'
     for part in parts_of(entity, model):
         key = owner_key(part, model)
-        where = ", ".join(
-            f"{literal(c)}: row[{literal(t)}]" for c, t in zip(key.columns, key.target_columns, strict=True)
-        )
+        pairs = zip(key.columns, key.target_columns, strict=True)
+        where = ", ".join(f"{literal(c)}: member[{literal(t)}]" for c, t in pairs)
         ours = dict(zip(key.target_columns, key.columns, strict=True))[column]
         yield f'_update(db, "{part.table}", {{{where}}}, {{{literal(ours)}: destination}})'
-    yield f'_delete(db, "{entity.table}", where)'
-    yield f'row = _find(db, "{entity.table}", {constant(entity)}, moved, "{noun(entity)}")'
-    yield answer(op, entity)
+    yield f'_delete(db, "{entity.table}", {{{old}}})'
 
 
 def quick_add(op: Op, model: DomainModel) -> Iterator[str]:

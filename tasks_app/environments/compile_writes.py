@@ -151,9 +151,15 @@ def _unique(op: Op, entity: Entity) -> Iterator[str]:
         yield f'    raise ToolError("ALREADY_EXISTS", "{said}")'
 
 
-def recurring_checks(entity: Entity, model: DomainModel) -> Iterator[str]:
+def recurring_checks(entity: Entity, model: DomainModel, written: str = "row") -> Iterator[str]:
+    """An event's recurrence and span; an empty recurrence is none at all."""
     names = recurring_names(entity)
     if names:
+        rule = literal(names["rule"])
+        yield f'if row.get({rule}) == "[]":'
+        yield f"    row[{rule}] = None"
+        if written != "row":
+            yield f"    {written}[{rule}] = None"
         yield f"_check_recurrence(_json(row.get({literal(names['rule'])})))"
         yield f"_check_span({{**dict.fromkeys({constant(entity)}), **row}}, {constant(entity)}_NAMES)"
 
@@ -287,7 +293,7 @@ def _write_values(op: Op, entity: Entity, model: DomainModel) -> Iterator[str]:
         yield f"values[{literal(column)}] = {value}"
     yield "row = {**row, **values}"
     yield f'_need("{noun(entity)}", {name}_REQUIRED, row)'
-    yield from recurring_checks(entity, model)
+    yield from recurring_checks(entity, model, "values")
     pointing = {k.columns[-1] for k in foreign_keys(entity, model)} & _written(entity, model) - set(entity.key)
     yield from set_references(entity, model, "row", pointing)
     yield f'_update(db, "{entity.table}", where, values)'

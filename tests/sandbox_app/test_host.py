@@ -66,7 +66,7 @@ async def test_a_client_that_vanishes_ends_its_session(folder: Path, package: Pa
     process = spawn(folder / "k.sock", 1)
     session = await HostClient(folder / "k.sock").open(spec_of(package))
     processes = _below(process.pid)
-    session._writer.close()
+    session.writer.close()
     assert not await asyncio.to_thread(_left, processes)
     process.kill()
     process.wait()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from tests.training_app.lab import Lab
 from tests.training_app.rows import episode_of, lab_in_data_dir, rows_of
 from training_app import services
 from training_app.models import Checkpoint, Snapshot
+from training_app.services.places import folder_of
 
 
 @pytest.fixture(autouse=True)
@@ -42,3 +43,13 @@ def trained_on(world: tuple[Lab, list[Task]]) -> tuple[Snapshot, Checkpoint]:
     for task in tasks:
         episode_of(lab, task)
     return services.create_snapshot(choice=services.Choice()), services.make_base_checkpoint(preset="tiny")
+
+
+@pytest.fixture
+def unmarked(trained_on: tuple[Snapshot, Checkpoint]) -> Iterator[tuple[Snapshot, Checkpoint]]:
+    """`trained_on`, its base checkpoint's template without marks; put back afterwards, since folders are shared."""
+    path = folder_of(trained_on[1]) / "chat_template.jinja"
+    marked = path.read_text()
+    path.write_text(marked.replace("{%- generation -%}", "").replace("{%- endgeneration -%}", ""))
+    yield trained_on
+    path.write_text(marked)

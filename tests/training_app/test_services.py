@@ -97,12 +97,9 @@ def test_a_launch_without_disk_is_refused_and_leaves_nothing(
     assert not TrainingRun.objects.exists()
 
 
-def test_a_launch_on_a_template_without_a_mask_is_refused(trained_on: Trained) -> None:
-    _, base = trained_on
-    path = folder_of(base) / "chat_template.jinja"
-    path.write_text(path.read_text().replace("{%- generation -%}", "").replace("{%- endgeneration -%}", ""))
+def test_a_launch_on_a_template_without_a_mask_is_refused(unmarked: Trained) -> None:
     with pytest.raises(Refused, match="cannot be told which tokens to train on"):
-        sft(trained_on)
+        sft(unmarked)
     assert not TrainingRun.objects.exists()
 
 

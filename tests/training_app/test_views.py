@@ -78,12 +78,8 @@ def test_pressed_twice_by_two_people_it_is_one_run(
     assert TrainingRun.objects.count() == 1
 
 
-def test_a_template_without_a_mask_gives_a_sentence_and_no_run(client: Client, trained_on: Trained) -> None:
-    from training_app.services.places import folder_of
-
-    snapshot, base = trained_on
-    path = folder_of(base) / "chat_template.jinja"
-    path.write_text(path.read_text().replace("{%- generation -%}", "").replace("{%- endgeneration -%}", ""))
+def test_a_template_without_a_mask_gives_a_sentence_and_no_run(client: Client, unmarked: Trained) -> None:
+    snapshot, base = unmarked
     assert "cannot be told which tokens to train on" in client.get(reverse("run_new")).text
     answer = client.post(reverse("run_new"), {"kind": "sft", "snapshot": snapshot.pk, "start_from": base.pk})
     assert answer.status_code == 409

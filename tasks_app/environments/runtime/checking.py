@@ -48,11 +48,11 @@ def _all_or_nothing(db: Any, body: Callable[[Any, dict[str, Any]], Any], argumen
     db.execute("SAVEPOINT tool")
     try:
         value = body(db, arguments)
+        db.execute("RELEASE tool")  # where this is the outermost savepoint, references are checked here
     except BaseException:
         db.execute("ROLLBACK TO tool")
         db.execute("RELEASE tool")
         raise
-    db.execute("RELEASE tool")
     return value
 
 
@@ -86,7 +86,41 @@ def _check_arguments(name: str, parameters: Mapping[str, Any], arguments: Mappin
         if key not in arguments:
             raise _invalid(f"{name} needs the argument {key!r}")
     for key, value in arguments.items():
+        _check_plain(value, key)
         _check_value(known[key], value, key)
+
+
+_DEEPEST = 64
+
+
+def _check_plain(value: Any, where: str, depth: int = 0) -> None:
+    """JSON that a database can hold: text that UTF-8 can write, whole numbers of 64 bits, finite ones, no abyss."""
+    if depth > _DEEPEST:
+        raise _invalid(f"{where[:80]} is nested more than {_DEEPEST} levels deep")
+    if isinstance(value, str):
+        _check_text(value, where)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            _check_text(key, where)
+            _check_plain(item, f"{where}.{key}", depth + 1)
+    elif isinstance(value, (list, tuple)):
+        for index, item in enumerate(value):
+            _check_plain(item, f"{where}[{index}]", depth + 1)
+    elif isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise _invalid(f"{where} is a whole number of more than 64 bits")
+    elif isinstance(value, float) and not abs(value) < float("inf"):
+        raise _invalid(f"{where} is {value}; a finite number is needed")
+
+
+def _check_text(value: Any, where: str) -> None:
+    if not isinstance(value, str):
+        raise _invalid(f"{where} has the key {value!r}; keys must be strings")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise _invalid(f"{where} holds half of a surrogate pair, which is no text") from None
+    if "\0" in value:
+        raise _invalid(f"{where} holds a NUL character, which is no text")
 
 
 def _check_value(schema: Mapping[str, Any], value: Any, where: str) -> None:

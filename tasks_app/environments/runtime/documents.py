@@ -85,6 +85,8 @@ def _given(path: str, document: Any) -> Any:
 
 
 def _to_column(kind: str, value: Any, path: str, document: Mapping[str, Any]) -> Any:
+    if kind not in ("json", "date") and isinstance(value, (dict, list)):  # a mask may name what lies inside a value
+        raise _invalid(f"{path} is {value!r}; a single value is needed")
     if kind == "boolean":
         return int(value)
     if kind == "json":
@@ -100,9 +102,9 @@ def _to_column(kind: str, value: Any, path: str, document: Mapping[str, Any]) ->
 def _day(value: Any, path: str) -> str:
     try:
         if isinstance(value, Mapping):
-            return datetime(value["year"], value["month"], value["day"], tzinfo=UTC).strftime("%Y-%m-%d")
-        return datetime.strptime(value, "%Y-%m-%d").replace(tzinfo=UTC).strftime("%Y-%m-%d")
-    except (KeyError, TypeError, ValueError):
+            return datetime(value["year"], value["month"], value["day"], tzinfo=UTC).date().isoformat()
+        return datetime.strptime(value, "%Y-%m-%d").replace(tzinfo=UTC).date().isoformat()
+    except (KeyError, OverflowError, TypeError, ValueError):
         raise _invalid(f"{path} is {value!r}; a date such as 2026-11-02 is needed") from None
 
 
@@ -118,13 +120,26 @@ def _moment_of_parts(path: str, document: Mapping[str, Any]) -> Any:
         raise _invalid(f"{time_path} needs {date_path} beside it")
     try:
         if time is None or time is MISSING:
-            return datetime(date["year"], date["month"], date["day"], tzinfo=UTC).strftime("%Y-%m-%d")
+            return datetime(date["year"], date["month"], date["day"], tzinfo=UTC).date().isoformat()
         moment = datetime(
             date["year"], date["month"], date["day"], time.get("hours", 0), time.get("minutes", 0), tzinfo=UTC
         )
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, OverflowError, TypeError, ValueError):
         raise _invalid(f"{date_path} {date!r} with {time_path} {time!r} is no moment") from None
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _as_stamp(moment)
+
+
+def _as_stamp(moment: datetime) -> str:
+    """UTC text to the second, with four digits of year (strftime leaves out leading zeros)."""
+    return moment.replace(tzinfo=None, microsecond=0).isoformat() + "Z"
+
+
+def _zone(name: str) -> ZoneInfo:
+    """A zone by its IANA name; names that are folders or paths fail in ways of their own."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise _invalid(f"{name!r} is no IANA time zone") from None
 
 
 def _utc(value: Any, path: str, zone: str | None = None) -> str:
@@ -136,11 +151,11 @@ def _utc(value: Any, path: str, zone: str | None = None) -> str:
     if moment.tzinfo is None:
         if zone is None:
             raise _invalid(f"{path} is {value!r}; it needs an offset (or Z), or a time zone beside it")
-        try:
-            moment = moment.replace(tzinfo=ZoneInfo(zone))
-        except (ZoneInfoNotFoundError, ValueError):
-            raise _invalid(f"{zone!r} is no IANA time zone") from None
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        moment = moment.replace(tzinfo=_zone(zone))
+    try:
+        return _as_stamp(moment.astimezone(UTC))
+    except (OverflowError, ValueError):
+        raise _invalid(f"{path} is {value!r}; in UTC it lies outside the years 1 to 9999") from None
 
 
 def _mask(args: Mapping[str, Any], mask_param: str, allowed: Iterable[str]) -> list[str]:
@@ -162,7 +177,10 @@ def _replaced(document: Mapping[str, Any], given: Mapping[str, Any], paths: Iter
         *parents, last = path.split(".")
         target = result
         for part in parents:
-            target = target.setdefault(part, {})
+            inner = target.setdefault(part, {})
+            if not isinstance(inner, dict):
+                raise _invalid(f"{path!r} names a field inside {part}, which can only be written as a whole")
+            target = inner
         value = _at(given, path)
         target[last] = None if value is MISSING else value
     return result

@@ -15,14 +15,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from tasks_app.environments.runtime.checking import _invalid
-from tasks_app.environments.runtime.documents import _day
+from tasks_app.environments.runtime.documents import _as_stamp, _day, _zone
 from tasks_app.environments.runtime.rows import _bounds, _find, _insert, _rows, _select, _token
 
 _WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _FOREVER = timedelta(days=730)
+_NUMBER = re.compile(r"0{0,4}[1-9][0-9]{0,3}")
+_YEARS = ("1000", "9000")  # of events: with these, no reckoning leaves what a date can hold
 
 
 def _rule(lines: Sequence[str]) -> tuple[dict[str, str], set[str]]:
@@ -47,8 +48,10 @@ def _check_recurrence(lines: Sequence[str] | None) -> None:
     parts, _ = _rule(lines)
     days = parts.get("BYDAY", "MO").split(",")
     numbers = [parts.get(name, "1") for name in ("INTERVAL", "COUNT")]
-    if any(day not in _WEEKDAYS for day in days) or not all(number.isdigit() and int(number) for number in numbers):
-        raise _invalid(f"recurrence {list(lines)!r}: BYDAY takes MO…SU, INTERVAL and COUNT whole numbers from 1")
+    if any(day not in _WEEKDAYS for day in days) or not all(_NUMBER.fullmatch(number) for number in numbers):
+        raise _invalid(
+            f"recurrence {list(lines)!r}: BYDAY takes MO…SU, INTERVAL and COUNT whole numbers from 1 to 9999"
+        )
     if "UNTIL" in parts:
         _until(parts["UNTIL"])
 
@@ -76,9 +79,8 @@ def _candidates(first: datetime, parts: Mapping[str, str]) -> Iterator[datetime]
             except ValueError:  # the 31st of a month of thirty days: that month has none
                 continue
     else:
-        days = (
-            sorted(_WEEKDAYS.index(day) for day in parts["BYDAY"].split(",")) if "BYDAY" in parts else [first.weekday()]
-        )
+        named = parts["BYDAY"].split(",") if "BYDAY" in parts else [_WEEKDAYS[first.weekday()]]
+        days = sorted({_WEEKDAYS.index(day) for day in named})
         monday = first - timedelta(days=first.weekday())
         for week in range(0, 3_000):
             for day in days:
@@ -114,7 +116,7 @@ def _instances(series: Mapping[str, Any], names: Mapping[str, str], high: str | 
     all_day = len(series[names["start"]]) == 10
     first = _moment(series[names["start"]])
     length = _moment(series[names["end"]]) - first
-    zone = ZoneInfo(series[names["zone"]]) if series.get(names.get("zone", "")) and not all_day else UTC
+    zone = _zone(series[names["zone"]]) if series.get(names.get("zone", "")) and not all_day else UTC
     horizon = min(_moment(high), first + _FOREVER) if high else first + _FOREVER
     lines = json.loads(series[names["rule"]])
     return [
@@ -234,6 +236,11 @@ def _check_span(row: Mapping[str, Any], names: Mapping[str, str]) -> None:
         raise _invalid("an event needs a start and an end")
     if len(start) != len(end):
         raise _invalid("start and end must both have a dateTime, or both have a date")
+    for column, value in ((names["start"], start), (names["end"], end)):
+        if not _YEARS[0] <= value[:4] < _YEARS[1]:
+            raise _invalid(f"{column} is {value}; an event lies in the years {_YEARS[0]} to {int(_YEARS[1]) - 1}")
+    if row.get(names["zone"]):
+        _zone(row[names["zone"]])
     if end < start:
         raise _invalid(f"the event would end ({end}) before it starts ({start})")
 
@@ -306,7 +313,7 @@ _DATE = re.compile(
 
 def _quick(text: str, now: str, zone: str) -> dict[str, str]:
     """What "Lunch on Friday at 12:30 for 45 minutes" says: summary, start, end (an hour, or a day, if not said)."""
-    moment = _moment(now).astimezone(ZoneInfo(zone))
+    moment = _moment(now).astimezone(_zone(zone))
     day = _said_day(_DATE.search(text), moment)
     summary = text
     clock, length = _TIME.search(text), _LENGTH.search(text)
@@ -325,19 +332,18 @@ def _quick(text: str, now: str, zone: str) -> dict[str, str]:
     if hour > 23 or minute > 59:
         raise _invalid(f"text says {clock[0]!r}, which is no time of day")
     start = day.replace(hour=hour, minute=minute, second=0, microsecond=0).astimezone(UTC)
+    if length and len(length[1]) > 6:
+        raise _invalid(f"text says {length[0][:40]!r}, which is too long for an event")
     minutes = int(length[1]) * (60 if length[2].lower().startswith("h") else 1) if length else 60
-    form = "%Y-%m-%dT%H:%M:%SZ"
-    return {
-        "summary": summary,
-        "start": start.strftime(form),
-        "end": (start + timedelta(minutes=minutes)).strftime(form),
-    }
+    return {"summary": summary, "start": _as_stamp(start), "end": _as_stamp(start + timedelta(minutes=minutes))}
 
 
 def _said_day(found: re.Match[str] | None, moment: datetime) -> datetime:
     word = found[1].lower() if found else "today"
     if word[0].isdigit():
         given = datetime.fromisoformat(_day(word, "text"))
+        if not int(_YEARS[0]) <= given.year < int(_YEARS[1]):
+            raise _invalid(f"text says {word!r}; an event lies in the years {_YEARS[0]} to {int(_YEARS[1]) - 1}")
         return moment.replace(year=given.year, month=given.month, day=given.day)
     if word in ("today", "tomorrow"):
         return moment + timedelta(days=int(word == "tomorrow"))

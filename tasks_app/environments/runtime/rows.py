@@ -14,6 +14,9 @@ from typing import Any
 
 from tasks_app.environments.runtime.checking import ToolError, _invalid
 
+_MOST_WORDS = 100  # of one search: each is a condition, and SQLite nests at most 1000
+_MOST_VALUES = 5_000
+
 
 def _session(db: Any) -> dict[str, str]:
     row = db.execute("SELECT user_id, email, name, time_zone, now FROM _session").fetchone()
@@ -98,23 +101,30 @@ def _user(db: Any, value: str, table: str, key: str, email: str) -> str:
 
 
 def _one_of(column: str, values: Sequence[Any], where: list[str], parameters: list[Any]) -> None:
+    if len(values) > _MOST_VALUES:
+        raise _invalid(f"{len(values)} values are given for {column}; at most {_MOST_VALUES} are allowed")
     where.append(f'"{column}" IN ({", ".join("?" for _ in values)})')
     parameters.extend(values)
 
 
 def _search(conditions: Sequence[str], text: str, where: list[str], parameters: list[Any]) -> None:
     """Every word of `text` must meet one of the conditions; case does not matter for Latin letters."""
-    for word in text.lower().split():
+    words = list(dict.fromkeys(text.lower().split()))
+    if len(words) > _MOST_WORDS:
+        raise _invalid(f"the text searched for has {len(words)} words; at most {_MOST_WORDS} are allowed")
+    for word in words:
         where.append("(" + " OR ".join(conditions) + ")")
         parameters.extend(word for _ in conditions)
 
 
 def _property(column: str, asked: Sequence[str], param: str, where: list[str], parameters: list[Any]) -> None:
     """Each "name=value" must hold in the JSON object of `column`."""
+    if len(asked) > _MOST_WORDS:
+        raise _invalid(f"{param} has {len(asked)} entries; at most {_MOST_WORDS} are allowed")
     for pair in asked:
         name, equals, value = pair.partition("=")
-        if not equals:
-            raise _invalid(f"{param} is {pair!r}; name=value is needed")
+        if not equals or '"' in name:
+            raise _invalid(f"{param} is {pair!r}; name=value is needed, without quotes in the name")
         where.append(f'json_extract("{column}", ?) = ?')
         parameters.extend((f'$."{name}"', value))
 
@@ -141,7 +151,9 @@ def _bounds(args: Mapping[str, Any], size: str, token: str, default: int, most: 
     try:
         offset, mark = base64.urlsafe_b64decode(args[token].encode()).decode().split(":")
         start = int(offset)
-    except (ValueError, UnicodeDecodeError):
+        if not 0 <= start < 2**31:
+            raise ValueError(start)
+    except ValueError:
         raise _invalid(f"{token} {args[token]!r} is none that a list gave out") from None
     if mark != _mark_of(args, size, token):
         raise _invalid(f"{token} was given out for other arguments; keep them the same from page to page")
