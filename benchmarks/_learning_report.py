@@ -73,7 +73,7 @@ def report(raw: dict[str, Any]) -> str:
     seconds = ", ".join(f"{name} {value:.0f} s" for name, value in raw["seconds"].items())
     page = f"""# What training brings, as it came out
 
-Made by `python -m benchmarks.learning --report RESULT.json`; the numbers below are that run's, unedited.
+Made by `python -m benchmarks.learning --report RESULT.json`; the rates below are as they came out.
 
 **The model** is a {raw["parameters"] / 1e6:.1f}M-parameter Qwen3 initialised here, with one pair of attention heads set
 to copy (`training_app/model.py`) and a tokenizer trained on the train split's own text, whose tokens may be whole lines
