@@ -49,16 +49,16 @@ def build(read_only: Sequence[str], uid: int, workspace: int) -> None:
     mount("tmpfs", ROOT, "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=755")
     for name, target in links.items():
         os.symlink(target, ROOT + name)
-    for path, source in opened.items():
+    own = f"mode=700,uid={uid},gid={uid}"
+    for path, size, mode in ((WORKSPACE, workspace, own), (RUN, 8 << 20, own), (SCRATCH, 32 << 20, "mode=1777")):
+        os.makedirs(ROOT + path, exist_ok=True)
+        mount("tmpfs", ROOT + path, "tmpfs", MS_NOSUID | MS_NODEV, f"size={size},nr_inodes=20000,{mode}")
+    for path, source in opened.items():  # after the tmpfs: a venv may itself lie below /tmp
         _show(source, path)
         os.close(source)
     _etc(uid)
     for name, target in (("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")):
         os.symlink(target, f"{ROOT}/dev/{name}")
-    for path, size in ((WORKSPACE, workspace), (RUN, 8 << 20), (SCRATCH, 32 << 20)):
-        os.makedirs(ROOT + path, exist_ok=True)
-        options = f"size={size},nr_inodes=20000,mode=700,uid={uid},gid={uid}"
-        mount("tmpfs", ROOT + path, "tmpfs", MS_NOSUID | MS_NODEV, options)
     os.makedirs(f"{ROOT}/proc")
     mount("proc", f"{ROOT}/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
     os.chdir(ROOT)
