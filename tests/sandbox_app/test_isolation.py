@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
 
 from sandbox_app.errors import KernelKilledFromOutside, NoIsolation, StartFailed
-from sandbox_app.kernels import privileges
+from sandbox_app.kernels import isolation, privileges
 from sandbox_app.kernels.isolation import Confined, Program, checked_tier
 from sandbox_app.kernels.local import LocalHost
 from sandbox_app.kernels.session import Limits, SessionSpec
@@ -37,6 +38,30 @@ async def test_nothing_of_the_host_is_in_sight(opened: Opener) -> None:
     ))
     assert text.startswith("False False False False")
     assert "workspace" in text
+
+
+async def test_a_checkout_below_tmp_is_shown_and_can_not_be_written_or_moved(
+    opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checkout = tempfile.TemporaryDirectory(dir="/tmp")  # where the kernel's own /tmp is mounted
+    shown = Path(checkout.name, "venv")
+    shown.mkdir()
+    (shown / "module.py").write_text("there")
+    folders = isolation.python_folders()
+    monkeypatch.setattr(isolation, "python_folders", lambda: [*folders, str(shown)])
+    text = await printed(opened, (
+        "import os\n"
+        f"print(open({str(shown / 'module.py')!r}).read())\n"
+        f"for move in (lambda: open({str(shown / 'module.py')!r}, 'w'), "
+        f"lambda: os.rename({checkout.name!r}, '/tmp/gone')):\n"
+        "    try: move(); print('DONE')\n"
+        "    except OSError as e: print(e.strerror)\n"
+        "open('/tmp/own', 'w').write('x'); print(os.path.exists('/tmp/own'))\n"
+    ))
+    checkout.cleanup()
+    assert text.startswith("there\n")
+    assert "DONE" not in text
+    assert text.endswith("True\n")
 
 
 async def test_the_environment_is_scrubbed(opened: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
