@@ -63,6 +63,6 @@ def test_a_void_evaluation_says_so_on_the_page() -> None:
             "seconds": {"sft": 1.0},
         }
     )
-    assert "**Void**: 1 reference solutions did not pass" in text
+    assert "**Void**: 1 reference solutions did not pass" in " ".join(text.split())  # lines are wrapped
     assert "| base (untrained) | primer | 0 of 2 | 0.0% | 0.0% – 65.8% | 0 |" in text
     assert "| which_room | 0 of 2 | – | – | – |" in text
